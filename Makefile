@@ -123,7 +123,7 @@ TOOL_LIBS = $(shell pkg-config --libs libunwind-generic libdw libelf jansson lib
 CTL_LIBS = $(shell pkg-config --libs ncursesw)
 
 .PHONY: all lib tools fixtures examples
-all: lib tools fixtures examples variants
+all: lib test-library tools fixtures examples variants
 lib: $(BUILD)/lib/libfiber.a $(BUILD)/lib/libfiber.so $(BUILD)/lib/libfiber_pic.a $(BUILD)/gdb/libfiber-gdb.py
 tools: $(BUILD)/bin/fiberctl $(BUILD)/bin/fibertrace
 fixtures: $(FIX_BIN)
@@ -268,6 +268,7 @@ $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(HARNESS_OBJ) $(BUILD)/lib/libfiber.a
 	$(Q)$(CC) $(LDFLAGS) -o $@ $< $(HARNESS_OBJ) $(BUILD)/lib/libfiber.a -lcmocka $(TEST_LIBS_$(notdir $*)) $(LIB_LIBS)
 
 include scripts/backtrace.mk
+include scripts/explore.mk
 include scripts/fuzz.mk
 include scripts/variants.mk
 include scripts/check.mk

@@ -14,6 +14,7 @@
 #   a folder of inspect/  folders of inspect/ with a smaller number, layout/, wire/
 #   tool/                 also inspect/; tool/cmd/ may include tool/completion/, and both tool/ itself
 #   fiberctl/, fibertrace/    all of these
+#   libfiber-test/        all of libfiber/, some of whose files it replaces
 #   fixtures/, examples/      <fiber.h> and <fiber/...> only
 # Other rules: <stdatomic.h> only in base/atomic.h; thread-locals only in base/tls.c; the variable errno only in os/, poll/,
 # wire/client.c and outside libfiber/; no #if on a system, machine or sanitizer in shared code; jansson's json_dump... only
@@ -32,7 +33,7 @@ check() (
 	cd "$1" || exit 1
 	# shellcheck disable=SC2046 # no file name of this project contains a blank
 	awk -f "$scripts/strip.awk" -f "$scripts/layers.awk" $(
-		find libfiber libfiber-backtrace inspect tool fiberctl fibertrace fixtures examples bench tests \
+		find libfiber libfiber-backtrace libfiber-test inspect tool fiberctl fibertrace fixtures examples bench tests \
 			-type f \( -name '*.c' -o -name '*.h' -o -name '*.S' \) 2>/dev/null | sort
 	)
 )

@@ -4,6 +4,7 @@
 # check-names.sh BUILD | --self-test - check the rules for names and the size of files
 #
 #   symbols   libfiber.so exports fiber_* only; global symbols of libfiber.a are fiber_* or fib_*
+#             neither contains a symbol of libfiber-test
 #   words     no file name and no identifier has one of the banned words (names.awk)
 #   files     at most 700 lines, functions at most 60; an SPDX line; no path of a developer's machine, no mark for later work
 #   tests     libfiber/LAYER/FILE.c has tests/unit/LAYER/test_FILE.c (arch/ and os/ are tested through others)
@@ -21,7 +22,7 @@ check_text() (
 	cd "$1" || exit 1
 	# shellcheck disable=SC2046 # no file name of this project contains a blank
 	awk -f "$scripts/strip.awk" -f "$scripts/names.awk" $(
-		find libfiber libfiber-backtrace inspect tool fiberctl fibertrace fixtures examples bench tests scripts man docs \
+		find libfiber libfiber-backtrace libfiber-test inspect tool fiberctl fibertrace fixtures examples bench tests scripts man docs \
 			Makefile README.md .ci .clang-tidy -type f 2>/dev/null | sort
 	)
 )
@@ -55,6 +56,16 @@ check_symbols() {
 		NF == 3 && $2 != "A" { sub("@.*", "", $3); seen++
 			if ($3 !~ pattern) { print file ": " $3 " does not match " pattern; bad = 1 } }
 		END { if (!seen) { print file ": no symbols"; bad = 1 } exit bad }' "$list"
+}
+
+# has_no_explorer FILE...: check that a library of production contains nothing of libfiber-test
+has_no_explorer() {
+	for file; do
+		if nm "$file" 2>/dev/null | grep -E ' (fib_explore|fib_choice|fiber_test_)'; then
+			echo "$file: contains symbols of libfiber-test"
+			return 1
+		fi
+	done
 }
 
 # plant FILE CODE: add a file to the self-test's tree
@@ -132,6 +143,7 @@ result=0
 check_text "$scripts/.." || result=1
 check_tests "$scripts/.." || result=1
 check_symbols "$build/lib/libfiber.so" '^fiber_' -D || result=1
+has_no_explorer "$build/lib/libfiber.a" "$build/lib/libfiber.so" || result=1
 check_symbols "$build/lib/libfiber.a" '^(fib(er)?_|_[.]stapsdt[.]base$)' -g || result=1
 if [ $result -ne 0 ]; then
 	echo "check-names: the rules of the house are in docs/contributing.md" >&2

@@ -9,14 +9,14 @@
 OF_TOOLS := $(addprefix fiberctl_,completion completion_shells completion_words diff errors flames full_disk help layout \
 	limit metrics_json numbers options processes snapshot_commands snapshot_write top top_live top_sizes topic_where tree \
 	waits_dot watch where) $(addprefix fibertrace_,commands compressed core crash dead elsewhere errors export named \
-	progress report rights rights_commands timeline to_core values yama) adapters agreement fixtures hostile_registry places probes
+	progress report rights rights_commands timeline to_core values yama) adapters agreement explore_bugs explore_command fixtures hostile_registry places probes
 ONE_THREAD := $(if $(filter thread,$(SAN)),$(INS_TESTS) $(filter %_model,$(TEST_BIN)) $(filter-out %/replay_request,$(FUZZ_REPLAY)) \
 	$(OF_TOOLS:%=$(BUILD)/tests/cli/test_%))
-TEST_RUN   := $(filter-out $(ONE_THREAD),$(TEST_BIN))
+TEST_RUN   := $(filter-out $(ONE_THREAD),$(TEST_BIN)) $(EXPLORE_TESTS)
 FUZZ_RUN   := $(filter-out $(ONE_THREAD),$(FUZZ_REPLAY))
 NOT_RUN    := \# not run with SAN=thread: the tests of inspect/, the models, fuzz of the tools, cli of $(OF_TOOLS)
 
-tests: $(TEST_RUN) $(STRESS_BIN) $(FUZZ_RUN)
+tests: bugs $(TEST_RUN) $(STRESS_BIN) $(FUZZ_RUN)
 
 # The walks of crowd must agree with gdb's at every optimization level.
 CROWDS := $(if $(SAN),,$(BUILD)/O0/bin/crowd $(BUILD)/O2/bin/crowd)
@@ -65,7 +65,7 @@ plain: $(BARE)
 STRANGERS := scripts/test-headers.sh scripts/test-install.sh scripts/test-man.py scripts/check-schema.py \
 	scripts/test-debuggers.py scripts/test-mi.py scripts/test-matrix.py scripts/test-adapters.py scripts/test-sanitizers.py
 
-check: lib tools fixtures examples tests crowds variants
+check: lib tools fixtures examples tests crowds variants bugs
 	@$(if $(ONE_THREAD),echo "$(NOT_RUN)")
 	@FIBER_BUILD='$(abspath $(BUILD))' FIBER_SAN='$(SAN)' \
 		scripts/run-tests.sh $(abspath $(sort $(TEST_RUN)) $(STRESS_BIN) $(FUZZ_RUN) $(if $(SAN),,$(STRANGERS)))

@@ -27,7 +27,7 @@ MAN_LINKS = for name in $$($(names_of)); do \
 	[ "$$name" = $$(basename $${page%.*}) ] || echo $$dir/$$name.$${page\#\#*.}; done
 
 .PHONY: install uninstall
-install: lib tools variants
+install: lib test-library tools variants
 	$(call say,INSTALL,$(DEST))
 	$(Q)$(INSTALL) -d $(DEST)/bin $(DEST)/lib/pkgconfig $(DEST)/include/fiber
 	$(Q)$(INSTALL) -m 755 $(BUILD)/bin/fiberctl $(BUILD)/bin/fibertrace $(DEST)/bin
@@ -44,6 +44,10 @@ install: lib tools variants
 		libfiber/libfiber.pc.in >$(DEST)/lib/pkgconfig/libfiber.pc
 	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' libfiber-backtrace/libfiber-backtrace.pc.in \
 		>$(DEST)/lib/pkgconfig/libfiber-backtrace.pc
+	$(Q)$(INSTALL) -m 644 $(BUILD)/lib/libfiber-test.a $(DEST)/lib
+	$(Q)$(INSTALL) -m 644 libfiber-test/include/fiber/test.h $(DEST)/include/fiber
+	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(LIB_LIBS)|' \
+		libfiber-test/libfiber-test.pc.in >$(DEST)/lib/pkgconfig/libfiber-test.pc
 	$(Q)$(foreach v,$(VARIANTS_BUILT),$(call install_variant,$(v)) &&) true
 	$(Q)$(INSTALL) -d $(BASH_COMPLETIONS) $(ZSH_COMPLETIONS) $(FISH_COMPLETIONS)
 	$(Q)for tool in fiberctl fibertrace; do \
@@ -72,6 +76,7 @@ uninstall:
 	$(Q)rm -f $(DEST)/bin/fiberctl $(DEST)/bin/fibertrace
 	$(Q)rm -f $(DEST)/lib/libfiber.a $(DEST)/lib/libfiber_pic.a $(DEST)/lib/libfiber.so $(DEST)/lib/libfiber.so.0
 	$(Q)rm -f $(DEST)/lib/libfiber-backtrace.a $(DEST)/lib/libfiber-backtrace.so $(DEST)/lib/libfiber-backtrace.so.0
+	$(Q)rm -f $(DEST)/lib/libfiber-test.a $(DEST)/lib/pkgconfig/libfiber-test.pc $(DEST)/include/fiber/test.h
 	$(Q)rm -f $(patsubst libfiber/include/%,$(DEST)/include/%,$(TOP_HEADERS) $(PUB_HEADERS))
 	$(Q)[ ! -d $(DEST)/include/fiber ] || rmdir $(DEST)/include/fiber
 	$(Q)rm -f $(DASHBOARDS:fiberctl/share/%=$(DEST)/share/libfiber/%)

@@ -9,6 +9,7 @@ BEGIN {
 	n = split("coroutine task job util misc common helper manager", word)
 	for (i = 1; i <= n; i++)
 		banned[word[i]] = banned[word[i] "s"] = word[i]
+	delete banned["jobs"] # how many processes run at a time, as in make -j
 }
 
 function bad(at, why)

@@ -65,6 +65,9 @@ installed_as_listed() {
 		echo ./lib/libfiber-backtrace.a
 		echo ./lib/libfiber-backtrace.so
 		echo ./lib/libfiber-backtrace.so.0
+		echo ./include/fiber/test.h
+		echo ./lib/libfiber-test.a
+		echo ./lib/pkgconfig/libfiber-test.pc
 		echo ./lib/libfiber.a
 		echo ./lib/libfiber.so
 		echo ./lib/libfiber.so.0
@@ -202,6 +205,15 @@ compile_own() {
 	# shellcheck disable=SC2046 # flags must be split
 	"$cc" -g -std=c11 -pedantic -Wall -Werror -o "$output" "$tmp/own.c" "$@" \
 		$(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --cflags --libs $option libfiber)
+}
+
+# test_library: check that a test links with the installed libfiber-test and finds its deadlock
+test_library() {
+	# shellcheck disable=SC2046 # flags must be split
+	"$cc" -g -o "$tmp/explored" fixtures/bugs/deadlock_ab_ba.c \
+		$(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --cflags --libs libfiber-test) || return 1
+	timeout 60 "$tmp/explored" bug >"$tmp/found"
+	[ $? -eq 1 ] && cat "$tmp/found" && grep -q '^fiber-test: bug: deadlock: 2 fibers wait for each other in a cycle$' "$tmp/found"
 }
 
 adds_up() {
@@ -353,6 +365,7 @@ prove "it uses the installed shared library" uses_shared
 prove "it runs" adds_up "$tmp/shared"
 prove "a program compiles with pkg-config --static libfiber" compile_own "$tmp/static" --static -static
 prove "it runs without the shared library" adds_up "$tmp/static"
+prove "a test compiles with pkg-config libfiber-test and finds its deadlock" test_library
 
 LD_LIBRARY_PATH=$prefix/lib FIBER_CONTROL=rw FIBER_CONTROL_PATH=$tmp/own.sock \
 	"$tmp/shared" wait >"$tmp/total" &

@@ -15,9 +15,11 @@ Reads man/*.3, the public headers and examples/. Prints TAP:
                `fiberctl --help` and the help of each command name, and no other
 
 A comment before a block in EXAMPLES gives its origin: `.\\" from 01_hello.c` for lines of that file, which may
-be less indented; `.\\" printed by 01_hello` for lines of its output, in which numbers may differ. The build
+be less indented; `.\\" printed by 01_hello` for lines of its output, in which numbers may differ. `.\\" program book` is a
+whole program, linked with libfiber-test, and `.\\" printed by program book` its output. The build
 folder is $FIBER_BUILD. At the end, offences of each kind are planted in a copy and must be found.
 """
+import functools
 import os
 import pathlib
 import re
@@ -29,6 +31,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ.get("FIBER_BUILD", ROOT / "build"))
 SECTIONS = ["NAME", "SYNOPSIS", "DESCRIPTION", "RETURN VALUES", "EXAMPLES", "ERRORS", "CONCURRENCY", "SEE ALSO"]
+TEST_HEADER = "libfiber-test/include/fiber/test.h"
 CALLERS = 4  # columns of the table: fiber, pinned fiber, thread, signal handler
 CELLS = {"yes", "no", "waits", "policy", "aborts", "nothing", "Er -EPERM", "Dv NULL"}
 
@@ -47,12 +50,23 @@ def declared(root):
             one = re.sub(r"__attribute__\(\(.*\)\)\s*$", "", one, flags=re.S)
             one = squeeze(one.replace("FIBER_NORETURN", ""))
             found[re.search(r"(fiber_\w+)\(", one).group(1)] = one
-    return found
+    return found | declared_by_test(root)
+
+
+def declared_by_test(root):
+    """The functions of libfiber-test: its header has no FIBER_API. The weak ones are for macros."""
+    text = re.sub(r"/\*.*?\*/", " ", (root / TEST_HEADER).read_text(), flags=re.S)
+    text = re.sub(r"^#(?:.*\\\n)*.*$", "", text, flags=re.M)
+    text = re.sub(r"_Noreturn|\[\[noreturn\]\]|__attribute__\(\(.*\)\)", "", text)
+    found = re.findall(r"^((?:int|void|bool|unsigned|uint64_t|const char \*)\s*(fiber_test_(?!weak_)\w+)\([^;]*\))\s*;",
+                       text, flags=re.M)
+    return {name: squeeze(one) for one, name in found}
 
 
 def macros(root):
-    text = "".join(h.read_text() for h in (root / "libfiber/include/fiber").glob("*.h"))
-    return set(re.findall(r"^#define (FIBER_\w+)", text, flags=re.M))
+    headers = [*(root / "libfiber/include/fiber").glob("*.h"), root / TEST_HEADER]
+    text = "".join(h.read_text() for h in headers)
+    return set(re.findall(r"^#define (FIBER_\w+|fiber_test\w*)", text, flags=re.M))
 
 
 def sections(page):
@@ -129,11 +143,29 @@ def is_excerpt(block, text):
 
 
 def without_numbers(text):
-    return re.sub(r"0x[0-9a-f]+|[0-9]+(\.[0-9]+)?", "N", text)
+    return re.sub(r"ft1-[0-9a-z]{4}-[0-9a-z]+|0x[0-9a-f]+|[0-9]+(\.[0-9]+)?", "N", text)
 
 
-def check_example(root, origin, block):
+@functools.cache
+def build_and_run(name, text):
+    """The output of a program of a page, linked with libfiber-test."""
+    with tempfile.TemporaryDirectory() as folder:
+        (pathlib.Path(folder) / f"{name}.c").write_text(text)
+        libs = subprocess.run(["pkg-config", "--libs", "liburing", "libdw"], capture_output=True, text=True, check=True)
+        subprocess.run([os.environ.get("CC", "cc"), "-g", f"-I{ROOT}/libfiber/include", f"-I{ROOT}/libfiber-test/include",
+                        f"{name}.c", BUILD / "lib/libfiber-test.a", *libs.stdout.split(), "-o", name], cwd=folder, check=True)
+        return subprocess.run([f"./{name}"], cwd=folder, capture_output=True, text=True, timeout=60, check=False).stdout
+
+
+def check_example(root, origin, block, programs):
     words_of = (origin or "").split()
+    if len(words_of) == 2 and words_of[0] == "program":
+        programs[words_of[1]] = "\n".join(block) + "\n"
+        return None
+    if len(words_of) == 4 and words_of[:3] == ["printed", "by", "program"]:
+        said = without_numbers(build_and_run(words_of[3], programs[words_of[3]]))
+        lines = without_numbers("\n".join(block)).splitlines()
+        return None if is_excerpt(lines, said) else f"the program {words_of[3]} does not print: {block[0]}"
     if len(words_of) == 2 and words_of[0] == "from":
         path = root / "examples" / words_of[1]
         if not path.is_file():
@@ -150,11 +182,11 @@ def check_example(root, origin, block):
 
 
 def check_examples(root, found):
-    given = list(blocks(found.get("EXAMPLES", [])))
+    given, programs = list(blocks(found.get("EXAMPLES", []))), {}
     if not given:
         yield "there is none"
     for origin, block in given:
-        wrong = check_example(root, origin, block)
+        wrong = check_example(root, origin, block, programs)
         if wrong:
             yield wrong
 
@@ -255,6 +287,8 @@ CHECKS = ["synopsis", "names", "sections", "concurrency", "examples", "tried", "
 # Offences of each kind: check, file, text in it, replacement.
 PLANTED = [
     ("synopsis", "man/fiber_chan.3", '"const void *elem"', '"void *elem"'),
+    ("synopsis", "libfiber-test/include/fiber/test.h", "bool fiber_test_running(void)", "int fiber_test_running(void)"),
+    ("examples", "man/fiber_test.3", "f->seats -= seat;", "f->seats -= 0;"),
     ("synopsis", "libfiber/include/fiber/chan.h", "FIBER_API int fiber_chan_close(",
      "FIBER_API int fiber_chan_other(void);\nFIBER_API int fiber_chan_close("),
     ("names", "man/fiber_chan.3", ".Nm fiber_chan_recv ,\n", ""),
@@ -279,7 +313,7 @@ def self_test(offer):
     for check, name, before, after in PLANTED:
         with tempfile.TemporaryDirectory() as folder:
             root = pathlib.Path(folder)
-            for part in ["man", "examples", "libfiber/include/fiber"]:
+            for part in ["man", "examples", "libfiber/include/fiber", "libfiber-test/include/fiber"]:
                 shutil.copytree(ROOT / part, root / part)
             (root / "tests/cli").mkdir(parents=True)
             shutil.copy(ROOT / "tests/cli/test_examples.c", root / "tests/cli")

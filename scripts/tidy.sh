@@ -28,7 +28,7 @@ for tool in clang-format clang-tidy cppcheck mandoc; do
 done
 
 folders=
-for folder in libfiber libfiber-backtrace inspect tool fiberctl fibertrace fixtures examples bench tests; do
+for folder in libfiber libfiber-backtrace libfiber-test inspect tool fiberctl fibertrace fixtures examples bench tests; do
 	[ ! -d $folder ] || folders="$folders $folder"
 done
 # shellcheck disable=SC2086 # these lists, here and below, must be split into words
@@ -56,6 +56,8 @@ done | xargs -P "$JOBS" -n 4 sh -c '
 		port=
 		case $file in
 		libfiber/arch/*) port=-I${file%/*} ;;
+		libfiber-test/* | fixtures/bugs/* | tests/explore/*)
+			port="-Ilibfiber-test/seams -Ilibfiber-test -Ilibfiber-test/include" ;;
 		esac
 		clang-tidy --quiet "$file" -- $port $flags -std=gnu11 2>&1 |
 			grep -v -E "^[0-9]+ warnings? (generated|treated)|^Suppressed|^Use -header-filter|^$" |

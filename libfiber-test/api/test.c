@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* test.c - what a test calls within a schedule */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <fiber/fiber.h>
+#include <fiber/test.h>
+
+#include "base/compiler.h"
+#include "choice.h"
+#include "explore/explore.h"
+#include "explore/explorer.h"
+#include "explore/finding.h"
+#include "explore/run.h"
+#include "report/report.h"
+#include "sched/loop.h"
+#include "sched/ready.h"
+#include "sched/sched.h"
+
+const char *fiber_test_verdict_name(enum fiber_test_verdict verdict)
+{
+	static const char *const names[] = {"passed",	"complete",  "failed",	  "crashed",
+					    "deadlock", "leak",	     "livelock",  "hung",
+					    "race",	"nonlinear", "unreached", "diverged"};
+
+	return (unsigned)verdict < fib_countof(names) ? names[verdict] : "unknown";
+}
+
+int fiber_test_explore(fiber_test_fn *fn, void *arg, const struct fiber_test_options *options,
+		       struct fiber_test_result *ret)
+{
+	unsigned before;
+	char *report;
+	const int rc = fib_explore(fn, arg, options, ret, &report, &before);
+
+	free(report);
+	return rc;
+}
+
+/* cmocka's, if the program is linked with it. */
+void _assert_true(unsigned long long result, const char *expression, const char *file, int line)
+	__attribute__((weak));
+
+void fiber_test_at(fiber_test_fn *fn, void *arg, const struct fiber_test_options *options,
+		   const char *file, int line)
+{
+	struct fiber_test_result result = {.size = sizeof result};
+	unsigned before;
+	char *report;
+	const int rc = fib_explore(fn, arg, options, &result, &report, &before);
+
+	if (rc == 0)
+		return;
+	if (rc < 0)
+		fprintf(stderr, "fiber-test: %s:%d: cannot explore: %s\n", file, line,
+			strerror(-rc));
+	else
+		fputs(report ? report : result.message, stderr);
+	fflush(stderr);
+	if (_assert_true)
+		_assert_true(0, report ? report : strerror(-rc), file, line);
+	free(report);
+	abort();
+}
+
+bool fiber_test_running(void)
+{
+	return fib_explorer_on();
+}
+
+void fiber_test_assert_failed(const char *text, const char *file, int line)
+{
+	if (fib_explorer_on())
+		fib_finding_at(FIBER_TEST_FAILED, file, line, text);
+	fprintf(stderr, "%s:%d: %s\n", file, line, text);
+	abort();
+}
+
+void fiber_test_fail(const char *fmt, ...)
+{
+	char text[1024];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	if (fib_explorer_on())
+		fib_finding(FIBER_TEST_FAILED, "%s", text);
+	fprintf(stderr, "fiber-test: %s\n", text);
+	abort();
+}
+
+/* glibc's assert() ends here. */
+_Noreturn void __assert_fail(const char *text, const char *file, unsigned line,
+			     const char *function);
+_Noreturn void __assert_fail(const char *text, const char *file, unsigned line,
+			     const char *function)
+{
+	if (fib_explorer_on())
+		fib_finding_at(FIBER_TEST_FAILED, file, (int)line, text);
+	fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function, text);
+	abort();
+}
+
+unsigned fiber_test_choose(unsigned n, const char *what)
+{
+	return fib_explore_pick(n < 65535 ? n : 65535, what);
+}
+
+uint64_t fiber_test_random(void)
+{
+	return fib_run_random();
+}
+
+void fiber_test_point(const char *what)
+{
+	fib_explore_before(what, NULL, __builtin_return_address(0));
+}
+
+void fiber_test_access(const void *at, size_t size, bool writes)
+{
+	(void)size;
+	fib_explore_before(writes ? "write" : "read", at, __builtin_return_address(0));
+}
+
+void fiber_test_weak_point(const char *what)
+{
+	fib_explore_before(what, NULL, __builtin_return_address(0));
+}
+
+void fiber_test_weak_access(const void *at, size_t size, bool writes)
+{
+	(void)size;
+	fib_explore_before(writes ? "write" : "read", at, __builtin_return_address(0));
+}
+
+void fiber_test_reached(const char *what)
+{
+	if (fib_explorer_on())
+		fib_run_note_reached(what);
+}
+
+void fiber_test_note(const char *fmt, ...)
+{
+	const struct fiber *me = fiber_self();
+	char text[512];
+	va_list ap;
+
+	if (!fib_explorer_on() || !me)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	fib_report_note(fib_explorer_number(me), text);
+}
+
+void fiber_test_settle(void)
+{
+	struct fib_carrier *c = fib_carrier_self();
+
+	if (!fib_explorer_on() || !c || !c->current)
+		return;
+	for (fib_loop_gather(); fib_ready_count(); fib_loop_gather())
+		fib_yield(c, c->current);
+}

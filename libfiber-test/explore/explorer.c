@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * explorer.c - make the choices of a schedule
+ *
+ * A fiber says what it is about to do before it does it (seams/choice.h). If another fiber can run,
+ * that is a choice; if the other one is chosen, the caller becomes runnable and leaves. The call
+ * then happens without a choice inside, because the next choice is before the next call.
+ *
+ * No strategy may starve a fiber for ever: after a quarter of the steps, at most FAIR_AFTER, choices
+ * are random, so a loop that polls and yields is no livelock.
+ */
+#include "explore/explorer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "base/rand.h"
+#include "choice.h"
+#include "core/registry.h"
+#include "explore/finding.h"
+#include "os/os.h"
+#include "os/virtual.h"
+#include "sched/loop.h"
+#include "sched/ready.h"
+#include "sched/sched.h"
+
+#define FAIR_AFTER 2000u
+
+static struct {
+	bool on;
+	struct fib_schedule schedule;
+	uint64_t first_id; /* of fiber 1; 0: not made yet */
+	uint32_t fibers;
+	struct fib_intent *intents; /* by number */
+	uint32_t room;
+	uint32_t *numbers;    /* of the current choice */
+	struct fiber *chosen; /* must run next */
+	uint64_t last_id;     /* of the fiber that ran last */
+	int64_t slack;
+	uint64_t fair; /* generator of the choices after FAIR_AFTER */
+	unsigned step;
+	unsigned alone; /* yields in a row with no other fiber to run */
+	void (*trace)(uint32_t number, const struct fib_intent *intent);
+} x;
+
+void fib_explorer_trace(void (*fn)(uint32_t number, const struct fib_intent *intent))
+{
+	x.trace = fn;
+}
+
+bool fib_explorer_on(void)
+{
+	return x.on;
+}
+
+void fib_explorer_begin(const struct fib_schedule *schedule)
+{
+	x.schedule = *schedule;
+	x.first_id = 0;
+	x.fibers = 0;
+	x.chosen = NULL;
+	x.last_id = 0;
+	x.slack = schedule->slack;
+	x.fair = UINT64_C(0x9e3779b97f4a7c15);
+	x.step = x.alone = 0;
+	fib_store(x.schedule.made, 0);
+	fib_ready_begin();
+	fib_virtual_begin();
+	x.on = true;
+}
+
+void fib_explorer_end(void)
+{
+	x.on = false;
+	fib_virtual_end();
+	fib_ready_end();
+}
+
+static void grow(uint32_t number)
+{
+	while (x.room <= number + 1)
+		x.room = x.room ? 2 * x.room : 64;
+	x.intents = realloc(x.intents, x.room * sizeof *x.intents);
+	x.numbers = realloc(x.numbers, x.room * sizeof *x.numbers);
+	fib_check(x.intents && x.numbers);
+}
+
+uint32_t fib_explorer_number(const struct fiber *fiber)
+{
+	uint32_t number;
+
+	if (!x.first_id)
+		x.first_id = fiber->id;
+	number = (uint32_t)(fiber->id - x.first_id + 1);
+	if (number + 1 >= x.room)
+		grow(number);
+	while (x.fibers < number)
+		x.intents[++x.fibers] = (struct fib_intent){NULL, NULL, NULL};
+	return number;
+}
+
+const struct fib_intent *fib_explorer_intent(uint32_t number)
+{
+	return &x.intents[number];
+}
+
+uint32_t fib_explorer_fibers(void)
+{
+	return x.fibers;
+}
+
+uint64_t fib_explorer_first_id(void)
+{
+	return x.first_id;
+}
+
+unsigned fib_explorer_fair_after(unsigned step_limit)
+{
+	return step_limit / 4 < FAIR_AFTER ? step_limit / 4 : FAIR_AFTER;
+}
+
+/* n >= 2 */
+static unsigned decide(struct fib_choice *choice)
+{
+	unsigned chosen;
+
+	choice->step = x.step;
+	if (x.step >= x.schedule.step_limit)
+		fib_finding(FIBER_TEST_LIVELOCK, "more than %u choices without an end",
+			    x.schedule.step_limit);
+	chosen = x.schedule.choose(x.schedule.context, choice);
+	if (x.step >= fib_explorer_fair_after(x.schedule.step_limit) && !x.schedule.replays)
+		chosen = fib_rand_below(&x.fair, choice->n);
+	if (chosen >= choice->n)
+		chosen = 0;
+	x.schedule.steps[x.step++] = (struct fib_step){(uint8_t)choice->kind, choice->goes_on,
+						       (uint16_t)choice->n, (uint16_t)chosen};
+	fib_store(x.schedule.made, x.step);
+	x.alone = 0;
+	fib_virtual_chosen();
+	fib_finding_progress();
+	return chosen;
+}
+
+/* Let the clock run ahead to the nearest deadline, if the schedule has slack for that. */
+static void choose_time(void)
+{
+	struct fib_choice choice = {.kind = FIB_CHOICE_TIME, .n = 2};
+	const int64_t nearest = fib_loop_nearest();
+
+	if (nearest == INT64_MAX || nearest - fib_virtual_now() > x.slack)
+		return;
+	if (!decide(&choice))
+		return;
+	x.slack -= nearest - fib_virtual_now();
+	fib_virtual_reach(nearest);
+	fib_loop_gather();
+}
+
+/* Choose among the fibers in x.numbers. */
+static unsigned choose_fiber(unsigned n, bool goes_on)
+{
+	struct fib_choice choice = {.kind = FIB_CHOICE_RUN, .n = n, .goes_on = goes_on};
+
+	if (n == 1)
+		return 0;
+	choice.numbers = x.numbers;
+	return decide(&choice);
+}
+
+/* Leave, and stay runnable. */
+static void step_aside(struct fiber *me)
+{
+	fib_store(&me->state, (uint8_t)FIBER_RUNNABLE);
+	fib_ready_add(me);
+	fib_switch_out(me);
+}
+
+/* The caller goes first, the others follow by number. */
+static unsigned choose_against(uint32_t me)
+{
+	const unsigned n = fib_ready_count();
+	unsigned i;
+
+	for (i = 0; i < n; i++)
+		fib_explorer_number(fib_ready_at(i)); /* may move the arrays */
+	x.numbers[0] = me;
+	for (i = 0; i < n; i++)
+		x.numbers[i + 1] = fib_explorer_number(fib_ready_at(i));
+	return choose_fiber(n + 1, true);
+}
+
+static bool is_yield(const char *call)
+{
+	return strcmp(call, "fiber_yield") == 0;
+}
+
+void fib_explore_before(const char *call, const void *object, const void *at)
+{
+	struct fiber *me = fib_self();
+	uint32_t number;
+	unsigned chosen;
+
+	if (!x.on || !me)
+		return;
+	number = fib_explorer_number(me);
+	x.intents[number] = (struct fib_intent){call, object, at};
+	x.last_id = me->id;
+	fib_loop_gather();
+	if (!is_yield(call)) {
+		choose_time();
+		chosen = choose_against(number);
+		if (chosen) {
+			x.chosen = fib_ready_at(chosen - 1);
+			step_aside(me);
+		}
+	}
+	if (x.schedule.traced && x.trace)
+		x.trace(number, &x.intents[number]);
+}
+
+unsigned fib_explore_next(struct fiber *const ready[], unsigned n)
+{
+	unsigned i, at, first = n;
+
+	for (i = 0; i < n && x.chosen; i++) {
+		if (ready[i] == x.chosen) {
+			x.chosen = NULL;
+			return i;
+		}
+	}
+	/* A fiber that yields is the first alternative. */
+	for (i = 0; i < n; i++) {
+		fib_explorer_number(ready[i]); /* may move the arrays */
+		if (ready[i]->id == x.last_id)
+			first = i;
+	}
+	for (i = at = 0; i < n; i++)
+		if (i != first)
+			x.numbers[at++ + (first < n)] = fib_explorer_number(ready[i]);
+	if (first < n)
+		x.numbers[0] = fib_explorer_number(ready[first]);
+	if (n == 1 && first == 0 && ++x.alone > x.schedule.step_limit)
+		fib_finding(FIBER_TEST_LIVELOCK, "more than %u yields, and no other fiber can run",
+			    x.schedule.step_limit);
+	i = choose_fiber(n, first < n);
+	if (first == n)
+		return i;
+	return i == 0 ? first : i <= first ? i - 1 : i;
+}
+
+unsigned fib_explore_pick(unsigned n, const char *what)
+{
+	struct fib_choice choice = {.kind = FIB_CHOICE_CHOOSE, .n = n};
+
+	(void)what;
+	return x.on && n > 1 && fib_self() ? decide(&choice) : 0;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * explorer.h - the one place where every choice of a schedule is made
+ *
+ * A schedule is the list of its choices. Each choice has a kind and n alternatives, of which the
+ * first is what happens without a reason to do otherwise. Where only one alternative exists there
+ * is no choice.
+ */
+#ifndef FIB_TEST_EXPLORER_H
+#define FIB_TEST_EXPLORER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct fiber;
+
+enum fib_choice_kind {
+	FIB_CHOICE_RUN,	   /* which fiber goes on: the running one first, then by number */
+	FIB_CHOICE_TIME,   /* 0: time stands still; 1: it moves to the nearest deadline */
+	FIB_CHOICE_CHOOSE, /* fiber_test_choose(), and the order of a select's cases */
+};
+
+/* What a fiber of the schedule is about to do. */
+struct fib_intent {
+	const char *call;   /* the public function; NULL: it has not called any */
+	const void *object; /* NULL: none */
+	const void *at;	    /* the return address in the program */
+};
+
+struct fib_choice {
+	enum fib_choice_kind kind;
+	unsigned n;
+	unsigned step;		 /* counts from 0 in the schedule */
+	const uint32_t *numbers; /* RUN: the fibers */
+	bool goes_on;		 /* RUN: the first one runs and could go on */
+};
+
+/* A choice as it was made. */
+struct fib_step {
+	uint8_t kind;
+	uint8_t goes_on;
+	uint16_t n, chosen;
+};
+
+/* Where choices come from: a strategy, or a token. */
+typedef unsigned fib_choose_fn(void *context, const struct fib_choice *choice);
+
+struct fib_schedule {
+	fib_choose_fn *choose;
+	void *context;
+	struct fib_step *steps; /* written as choices are made; room for step_limit */
+	_Atomic uint32_t *made; /* their number */
+	unsigned step_limit;
+	int64_t slack; /* ns */
+	bool traced;
+	bool replays; /* choices come from a token: none of them is replaced */
+};
+
+/* Start a schedule: the next fiber that is made has number 1. End it; all its fibers have exited. */
+void fib_explorer_begin(const struct fib_schedule *schedule);
+void fib_explorer_end(void);
+bool fib_explorer_on(void);
+
+/* The number of a fiber of the schedule; the intent of a number; how many fibers were
+ * made; the id of fiber 1. */
+uint32_t fib_explorer_number(const struct fiber *fiber);
+const struct fib_intent *fib_explorer_intent(uint32_t number);
+uint32_t fib_explorer_fibers(void);
+uint64_t fib_explorer_first_id(void);
+
+/* Choose which of n runnable fibers, in the order of their numbers, is next; an index. */
+unsigned fib_explore_next(struct fiber *const ready[], unsigned n);
+
+/* Choose one of n; 0 outside a schedule. */
+unsigned fib_explore_pick(unsigned n, const char *what);
+
+/* From this choice on choices are random: no strategy starves a fiber. */
+unsigned fib_explorer_fair_after(unsigned step_limit);
+
+/* Set the function that is called for each executed call when the schedule is traced. */
+void fib_explorer_trace(void (*fn)(uint32_t number, const struct fib_intent *intent));
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* finding.c - record what was found and leave the process */
+#include "explore/finding.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static struct {
+	struct fib_shared *shared;
+	void (*on_found)(struct fib_shared *shared);
+} here;
+
+static size_t size_of(unsigned steps)
+{
+	return sizeof(struct fib_shared) + steps * sizeof(struct fib_step);
+}
+
+struct fib_shared *fib_shared_new(unsigned steps)
+{
+	struct fib_shared *shared = mmap(NULL, size_of(steps), PROT_READ | PROT_WRITE,
+					 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (shared == MAP_FAILED)
+		return NULL;
+	shared->step_room = steps;
+	return shared;
+}
+
+void fib_shared_free(struct fib_shared *shared)
+{
+	if (shared)
+		munmap(shared, size_of(shared->step_room));
+}
+
+void fib_finding_to(struct fib_shared *shared, void (*on_found)(struct fib_shared *shared))
+{
+	here.shared = shared;
+	here.on_found = on_found;
+}
+
+void fib_finding_progress(void)
+{
+	fib_store(&here.shared->progress, fib_load(&here.shared->progress) + 1);
+}
+
+_Noreturn void fib_finding_at(enum fiber_test_verdict verdict, const char *file, int line,
+			      const char *message)
+{
+	struct fib_shared *shared = here.shared;
+	char *newline;
+
+	if (!fib_load(&shared->found)) {
+		shared->verdict = verdict;
+		shared->line = line;
+		snprintf(shared->file, sizeof shared->file, "%s", file ? file : "");
+		snprintf(shared->message, sizeof shared->message, "%s", message);
+		while ((newline = strpbrk(shared->message, "\n\r")))
+			*newline = ' ';
+		fib_store_release(&shared->found, 1);
+		here.on_found(shared);
+	}
+	_exit(1);
+}
+
+_Noreturn void fib_finding(enum fiber_test_verdict verdict, const char *fmt, ...)
+{
+	char text[1024];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	fib_finding_at(verdict, NULL, 0, text);
+}

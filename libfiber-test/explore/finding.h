@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * finding.h - what a schedule found, in memory that the exploring process and its parent share
+ *
+ * Choices are written there as they are made, so a process that was killed has left its schedule.
+ */
+#ifndef FIB_TEST_FINDING_H
+#define FIB_TEST_FINDING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <fiber/test.h>
+
+#include "base/atomic.h"
+#include "explore/explorer.h"
+
+#define FIB_REPORT_ROOM (64u << 10)
+
+struct fib_shared {
+	_Atomic uint64_t progress;  /* choices and schedules so far: changes while it is alive */
+	_Atomic uint64_t schedules; /* that were run to their end */
+	_Atomic uint64_t running;   /* the number of the schedule that runs */
+	_Atomic uint32_t learning;  /* the first schedule runs, which has no number */
+	_Atomic uint32_t made;	    /* choices of that schedule */
+	_Atomic uint32_t longest;   /* most choices of a schedule so far */
+	_Atomic uint32_t found;	    /* the rest is valid */
+	_Atomic uint32_t complete;  /* every schedule was run */
+	_Atomic uint64_t reached;   /* bits of options.reach */
+	uint32_t verdict;
+	int32_t line;
+	char message[1024], file[256];
+	char report[FIB_REPORT_ROOM]; /* of a traced schedule: the report proper */
+	unsigned step_room;
+	struct fib_step steps[];
+};
+
+/* Memory for schedules of at most `steps` choices; NULL: none left. */
+struct fib_shared *fib_shared_new(unsigned steps);
+void fib_shared_free(struct fib_shared *shared);
+
+/* Where findings of this process go; on_found: called with it, on the fiber that found it. */
+void fib_finding_to(struct fib_shared *shared, void (*on_found)(struct fib_shared *shared));
+
+/* End the schedule with a finding. By the fiber that found it, or by the loop. */
+_Noreturn void fib_finding(enum fiber_test_verdict verdict, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+_Noreturn void fib_finding_at(enum fiber_test_verdict verdict, const char *file, int line,
+			      const char *message);
+
+/* The schedule is alive. */
+void fib_finding_progress(void);
+
+#endif

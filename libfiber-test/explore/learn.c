@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* learn.c - run the first schedule of a test twice */
+#include "explore/learn.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "strategy/strategy.h"
+
+/* No schedule that is counted has this number. */
+#define NUMBER UINT64_MAX
+
+static void count_call(uint32_t number, const struct fib_intent *intent)
+{
+	(void)intent;
+	fib_learnt_call(number);
+}
+
+void fib_learn_begin(const struct fib_test *test)
+{
+	struct fib_strategies random;
+	const char *why;
+
+	fib_strategies_parse("random", &random, &why);
+	fib_strategies_begin(&random, test->options->seed, NUMBER);
+}
+
+void fib_learn(const struct fib_test *test, const struct fib_schedule *schedule)
+{
+	struct fib_schedule s = *schedule;
+	struct fib_step *first;
+	unsigned i, n;
+
+	s.choose = fib_strategies_choose;
+	s.replays = false;
+	s.traced = true;
+	fib_explorer_trace(count_call);
+	fib_learn_begin(test);
+	fib_run_schedule(test, &s);
+	fib_explorer_trace(NULL);
+	fib_finding_progress();
+	n = fib_load(s.made);
+	fib_learnt_steps(n);
+	first = malloc((n + 1) * sizeof *first);
+	if (!first)
+		fib_finding(FIBER_TEST_FAILED, "out of memory");
+	memcpy(first, s.steps, n * sizeof *first);
+	fib_learn_begin(test);
+	fib_run_schedule(test, &s);
+	fib_finding_progress();
+	for (i = 0; i < n && i < fib_load(s.made); i++)
+		if (memcmp(&first[i], &s.steps[i], sizeof *first) != 0)
+			break;
+	if (i < n || n != fib_load(s.made))
+		fib_finding(
+			FIBER_TEST_DIVERGED,
+			"the first schedule, run twice, differs from choice %u on: the test keeps "
+			"something from one schedule to the next, reads a clock or an address, or "
+			"uses a thread",
+			i + 1);
+	free(first);
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * replay.c - run one schedule in this process, for a debugger
+ *
+ * Unlike an exploration it neither forks nor hides stderr, so breakpoints and watchpoints work.
+ */
+#include "explore/replay.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "explore/learn.h"
+#include "explore/settings.h"
+#include "os/virtual.h"
+#include "report/report.h"
+#include "strategy/strategy.h"
+#include "token/token.h"
+
+static struct {
+	const struct fib_test *test;
+	struct fib_token token;
+	unsigned next; /* deviation */
+	bool matched;
+} replay;
+
+bool fib_replayed(void)
+{
+	return replay.matched;
+}
+
+__attribute__((noinline)) void fiber_test_failed(void)
+{
+	__asm__ volatile("" ::: "memory"); /* not removed: debuggers stop here */
+}
+
+static void write_trace(void)
+{
+	const char *const to = fib_settings()->trace;
+	int fd = STDERR_FILENO;
+
+	if (!to)
+		return;
+	if (strcmp(to, "1") != 0)
+		fd = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	if (fd < 0) {
+		fprintf(stderr, "fiber-test: %s: %s\n", to, strerror(errno));
+		exit(2);
+	}
+	fib_report_trace(fd);
+	if (fd != STDERR_FILENO)
+		close(fd);
+}
+
+static void on_found(struct fib_shared *shared)
+{
+	fprintf(stderr, "fiber-test: %s: %s: %s\nfiber-test: replay: FIBER_TEST_REPLAY=%s\n",
+		replay.test->options->name,
+		fiber_test_verdict_name((enum fiber_test_verdict)shared->verdict), shared->message,
+		fib_settings()->replay);
+	fprintf(stderr, "fiber-test: %u choices, %u deviations\n", fib_load(&shared->made),
+		replay.token.n);
+	if (shared->file[0])
+		fprintf(stderr, "%s:%d: %s\n", shared->file, shared->line, shared->message);
+	fib_report_write(shared->report, sizeof shared->report);
+	fputs(shared->report, stderr);
+	write_trace();
+	fiber_test_failed();
+	if (fib_settings()->at_failure == FIB_FAILURE_STOP)
+		raise(SIGSTOP);
+	if (fib_settings()->at_failure == FIB_FAILURE_ABORT)
+		abort();
+	fflush(NULL);
+	_exit(1);
+}
+
+/* A choice that the token expects and the test does not have: it is of another test, or of other
+ * code. */
+static unsigned follow(void *context, const struct fib_choice *choice)
+{
+	const struct fib_token *t = &replay.token;
+	unsigned chosen;
+
+	(void)context;
+	if (replay.next == t->n || t->at[replay.next].step > choice->step)
+		return 0;
+	chosen = t->at[replay.next++].chosen;
+	if (chosen >= choice->n)
+		fib_finding(FIBER_TEST_DIVERGED,
+			    "choice %u: the token takes alternative %u, the test has %u",
+			    choice->step + 1, chosen + 1, choice->n);
+	return chosen;
+}
+
+static void run(const struct fib_test *test, struct fib_shared *shared)
+{
+	struct fib_schedule s = {
+		.choose = follow,
+		.steps = shared->steps,
+		.made = &shared->made,
+		.step_limit = test->options->steps,
+		.slack = test->options->slack,
+		.traced = true,
+		.replays = !replay.token.numbered,
+	};
+	struct fib_strategies strategies;
+	const char *why;
+
+	if (replay.token.numbered) {
+		if (replay.token.number) {
+			fib_learn(test, &s);
+			fib_report_begin();
+			fib_strategies_parse(test->options->strategy, &strategies, &why);
+			fib_strategies_begin(&strategies, replay.token.seed, replay.token.number);
+		} else {
+			fib_learn_begin(test);
+		}
+		s.choose = fib_strategies_choose;
+	}
+	fib_run_schedule(test, &s);
+}
+
+void fib_replay(const struct fib_test *test)
+{
+	const struct fiber_test_options *o = test->options;
+	struct fib_shared *shared;
+	const char *why;
+
+	fib_token_read(fib_settings()->replay, &replay.token, &why);
+	if (replay.token.test != fib_token_test(o->name, o->slack, o->steps))
+		return;
+	replay.test = test;
+	replay.matched = true;
+	shared = fib_shared_new(o->steps);
+	if (!shared || fib_run_prepare(test) < 0) {
+		fprintf(stderr, "fiber-test: %s: out of memory\n", o->name);
+		exit(2);
+	}
+	fib_virtual_set_patience(o->hang_limit);
+	fib_finding_to(shared, on_found);
+	fib_report_begin();
+	run(test, shared);
+	if (!replay.token.numbered && replay.next < replay.token.n)
+		fib_finding(FIBER_TEST_DIVERGED,
+			    "the test ended after %u choices, the token has more: it is of another "
+			    "test, or the code has changed",
+			    fib_load(&shared->made));
+	write_trace();
+	fprintf(stderr, "fiber-test: %s: the schedule of the token ends well\n", o->name);
+	fib_shared_free(shared);
+}

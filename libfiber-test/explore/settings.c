@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+/* settings.c - parse and complete the options of tests */
+#include "explore/settings.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/compiler.h"
+#include "strategy/strategy.h"
+#include "token/token.h"
+
+#define SECOND INT64_C(1000000000)
+
+static struct {
+	struct fib_settings all;
+	bool has_strategy, has_schedules, has_seed, has_steps, has_preemptions, has_slack, has_time,
+		has_hang, has_jobs;
+	const char *strategy;
+	uint64_t schedules, seed, steps, preemptions, jobs;
+	int64_t slack, time, hang;
+} over;
+
+const struct fib_settings *fib_settings(void)
+{
+	return &over.all;
+}
+
+static int number(const char *text, uint64_t most, uint64_t *ret, const char **ret_why)
+{
+	char *end;
+
+	*ret_why = "not a number";
+	if (!isdigit((unsigned char)text[0]))
+		return -EINVAL;
+	errno = 0;
+	*ret = strtoull(text, &end, 10);
+	if (*end)
+		return -EINVAL;
+	*ret_why = "too large";
+	return errno || *ret > most ? -EINVAL : 0;
+}
+
+/* "5s", "200ms", "none" */
+static int duration(const char *text, int64_t *ret, const char **ret_why)
+{
+	static const struct {
+		const char *unit;
+		int64_t ns;
+	} units[] = {{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", SECOND}, {"m", 60 * SECOND}};
+	unsigned i;
+	char *end;
+	double value;
+
+	if (strcmp(text, "none") == 0) {
+		*ret = -1;
+		return 0;
+	}
+	*ret_why = "not a time such as 5s, 200ms or none";
+	if (!isdigit((unsigned char)text[0]))
+		return -EINVAL;
+	value = strtod(text, &end);
+	for (i = 0; i < fib_countof(units); i++) {
+		if (strcmp(end, units[i].unit) != 0)
+			continue;
+		value *= (double)units[i].ns;
+		if (value < 1 || value > 1e18)
+			return -EINVAL;
+		*ret = (int64_t)value;
+		return 0;
+	}
+	return -EINVAL;
+}
+
+static int at_failure(const char *text, enum fib_at_failure *ret, const char **ret_why)
+{
+	static const char *const names[] = {"report", "abort", "stop"};
+	unsigned i;
+
+	*ret_why = "it is report, abort or stop";
+	for (i = 0; i < fib_countof(names); i++) {
+		if (strcmp(text, names[i]) != 0)
+			continue;
+		*ret = (enum fib_at_failure)i;
+		return 0;
+	}
+	return -EINVAL;
+}
+
+static int replay(const char *text, const char **ret_why)
+{
+	struct fib_token token;
+
+	over.all.replay = text;
+	return fib_token_read(text, &token, ret_why);
+}
+
+static int strategy(const char *text, const char **ret_why)
+{
+	struct fib_strategies strategies;
+
+	over.strategy = text;
+	over.has_strategy = true;
+	return fib_strategies_parse(text, &strategies, ret_why);
+}
+
+/* minimize=0; other values are no setting. */
+static int minimize(const char *text, const char **ret_why)
+{
+	*ret_why = "it is 0 or 1";
+	over.all.no_minimize = strcmp(text, "0") == 0;
+	return over.all.no_minimize || strcmp(text, "1") == 0 ? 0 : -EINVAL;
+}
+
+int fib_setting_set(const char *name, const char *value, const char **ret_why)
+{
+	static const struct {
+		const char *name;
+		uint64_t *at;
+		bool *has;
+		uint64_t most;
+	} numbers[] = {
+		{"schedules", &over.schedules, &over.has_schedules, UINT64_MAX},
+		{"seed", &over.seed, &over.has_seed, UINT64_MAX},
+		{"steps", &over.steps, &over.has_steps, 10000000},
+		{"preemptions", &over.preemptions, &over.has_preemptions, 1000},
+		{"jobs", &over.jobs, &over.has_jobs, 256},
+	};
+	static const struct {
+		const char *name;
+		int64_t *at;
+		bool *has;
+	} times[] = {
+		{"slack", &over.slack, &over.has_slack},
+		{"time", &over.time, &over.has_time},
+		{"hang", &over.hang, &over.has_hang},
+	};
+	unsigned i;
+
+	for (i = 0; i < fib_countof(numbers); i++) {
+		if (strcmp(name, numbers[i].name) == 0) {
+			*numbers[i].has = true;
+			return number(value, numbers[i].most, numbers[i].at, ret_why);
+		}
+	}
+	for (i = 0; i < fib_countof(times); i++) {
+		if (strcmp(name, times[i].name) == 0) {
+			*times[i].has = true;
+			return duration(value, times[i].at, ret_why);
+		}
+	}
+	if (strcmp(name, "strategy") == 0)
+		return strategy(value, ret_why);
+	if (strcmp(name, "replay") == 0)
+		return replay(value, ret_why);
+	if (strcmp(name, "at-failure") == 0)
+		return at_failure(value, &over.all.at_failure, ret_why);
+	if (strcmp(name, "minimize") == 0)
+		return minimize(value, ret_why);
+	if (strcmp(name, "trace") == 0) {
+		over.all.trace = value;
+		return 0;
+	}
+	*ret_why = "no such setting";
+	return -EINVAL;
+}
+
+void fib_settings_read_environment(void)
+{
+	static const struct {
+		const char *variable, *name;
+	} known[] = {
+		{"FIBER_TEST_SCHEDULES", "schedules"}, {"FIBER_TEST_SEED", "seed"},
+		{"FIBER_TEST_STRATEGY", "strategy"},   {"FIBER_TEST_STEPS", "steps"},
+		{"FIBER_TEST_SLACK", "slack"},	       {"FIBER_TEST_PREEMPTIONS", "preemptions"},
+		{"FIBER_TEST_TIME", "time"},	       {"FIBER_TEST_HANG", "hang"},
+		{"FIBER_TEST_JOBS", "jobs"},	       {"FIBER_TEST_REPLAY", "replay"},
+		{"FIBER_TEST_TRACE", "trace"},	       {"FIBER_TEST_AT_FAILURE", "at-failure"},
+		{"FIBER_TEST_MINIMIZE", "minimize"},
+	};
+	static bool done;
+	const char *value, *why;
+	unsigned i;
+
+	if (done)
+		return;
+	done = true;
+	for (i = 0; i < fib_countof(known); i++) {
+		value = getenv(known[i].variable);
+		if (!value || !*value)
+			continue;
+		if (fib_setting_set(known[i].name, value, &why) < 0) {
+			fprintf(stderr, "fiber-test: %s=%.80s: %s\n", known[i].variable, value,
+				why);
+			exit(2);
+		}
+	}
+}
+
+static int check(const struct fiber_test_options *o)
+{
+	struct fib_strategies strategies;
+	const char *why;
+
+	if (o->faults || o->fault_limit > 1 || o->flags)
+		return -EINVAL;
+	if (o->steps > 10000000 || o->jobs > 256 || (o->nmemory && !o->memory))
+		return -EINVAL;
+	return fib_strategies_parse(o->strategy, &strategies, &why);
+}
+
+static void override(struct fiber_test_options *o)
+{
+	if (over.has_strategy)
+		o->strategy = over.strategy;
+	if (over.has_schedules)
+		o->schedules = over.schedules;
+	if (over.has_seed)
+		o->seed = over.seed;
+	if (over.has_steps)
+		o->steps = (unsigned)over.steps;
+	if (over.has_preemptions)
+		o->preemptions = (unsigned)over.preemptions;
+	if (over.has_jobs)
+		o->jobs = (unsigned)over.jobs;
+	if (over.has_slack)
+		o->slack = over.slack;
+	if (over.has_time)
+		o->time_limit = over.time;
+	if (over.has_hang)
+		o->hang_limit = over.hang;
+}
+
+static bool visits_all(const char *name)
+{
+	return strcmp(name, "exhaustive") == 0 || strcmp(name, "bound") == 0;
+}
+
+int fib_settings_complete(const struct fiber_test_options *options, struct fiber_test_options *ret)
+{
+	const unsigned char *bytes = (const unsigned char *)options;
+	size_t i;
+
+	memset(ret, 0, sizeof *ret);
+	if (options) {
+		if (options->size < sizeof options->size || options->size > 4096)
+			return -EINVAL;
+		/* A newer program may have fields that are unknown here, as long as they are 0. */
+		for (i = sizeof *ret; i < options->size; i++)
+			if (bytes[i])
+				return -EINVAL;
+		memcpy(ret, options, options->size < sizeof *ret ? options->size : sizeof *ret);
+	}
+	ret->size = sizeof *ret;
+	override(ret);
+	if (!ret->name)
+		ret->name = "test";
+	if (!ret->strategy)
+		ret->strategy = "portfolio";
+	if (!ret->schedules)
+		ret->schedules = visits_all(ret->strategy) ? UINT64_MAX : 2000;
+	if (!ret->time_limit)
+		ret->time_limit = 60 * SECOND;
+	if (!ret->hang_limit)
+		ret->hang_limit = 10 * SECOND;
+	if (!ret->seed)
+		ret->seed = 1;
+	if (!ret->steps)
+		ret->steps = 20000;
+	if (!ret->slack)
+		ret->slack = SECOND / 10;
+	if (ret->slack < 0)
+		ret->slack = 0;
+	if (!ret->jobs || visits_all(ret->strategy))
+		ret->jobs = 1;
+	return check(ret);
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test.h - run a test of a fiber program in many orders, and give back the one that breaks it
+ *
+ * Link libfiber-test in place of libfiber; no object needs to be compiled again. See fiber_test(3).
+ */
+#ifndef FIBER_TEST_H
+#define FIBER_TEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A test. Runs as the first fiber of each schedule. */
+typedef void fiber_test_fn(void *arg);
+
+enum fiber_test_verdict {
+	FIBER_TEST_PASSED,   /* nothing was found within the limits */
+	FIBER_TEST_COMPLETE, /* every schedule within the bound was run, nothing was found */
+	FIBER_TEST_FAILED, /* fiber_test_fail(), assert(), an assertion of cmocka, abort(), exit() */
+	FIBER_TEST_CRASHED,   /* a signal, a stack overflow, a sanitizer's report */
+	FIBER_TEST_DEADLOCK,  /* the test has not returned and no fiber can ever run */
+	FIBER_TEST_LEAK,      /* the test has returned and fibers are left */
+	FIBER_TEST_LIVELOCK,  /* a schedule has more choices than `steps` */
+	FIBER_TEST_HUNG,      /* a schedule took longer than hang_limit without a choice */
+	FIBER_TEST_RACE,      /* not reported by this version */
+	FIBER_TEST_NONLINEAR, /* not reported by this version */
+	FIBER_TEST_UNREACHED, /* something in `reach` was reached in no schedule; nothing else found */
+	FIBER_TEST_DIVERGED, /* the same choices led elsewhere: the test is not deterministic, or the
+				 token belongs to another test */
+};
+
+/* "passed", "complete", ...; never NULL. Any thread. */
+const char *fiber_test_verdict_name(enum fiber_test_verdict verdict);
+
+enum {			       /* flags */
+       FIBER_TEST_ISOLATE = 1, /* a process for each schedule */
+};
+
+struct fiber_test_memory {
+	void *at;
+	size_t size;
+};
+
+/* Zero-initialise, then set size. */
+struct fiber_test_options {
+	size_t size;
+	const char *name;     /* of the test, in reports; NULL: "test" */
+	const char *strategy; /* NULL: "portfolio" */
+	uint64_t schedules;   /* at most; 0: 2,000; "exhaustive" without a number: no limit */
+	int64_t time_limit;   /* ns of real time for all; 0: 60 s; < 0: none */
+	int64_t hang_limit;   /* ns of real time without a choice; 0: 10 s; < 0: none */
+	uint64_t seed;	      /* 0: 1 */
+	unsigned steps;	      /* choices in one schedule; 0: 20,000 */
+	unsigned preemptions; /* "exhaustive": at most so many; 0: any number */
+	unsigned faults;      /* must be 0: this version injects no faults */
+	unsigned fault_limit; /* in one schedule; 0: 1 */
+	int64_t slack; /* ns that the clock may run ahead while fibers can run; 0: 100 ms; < 0: 0 */
+	unsigned jobs; /* processes; 0: 1 */
+	unsigned flags;
+	void (*prepare)(void *arg); /* before each schedule, outside any fiber; NULL: nothing */
+	void (*finish)(void *arg);  /* after each schedule that ended well */
+	const struct fiber_test_memory *memory; /* restored before each schedule */
+	size_t nmemory;
+	const char *const *reach; /* NULL-terminated: fiber_test_reached() is called with each */
+	size_t stack_size;	  /* of fibers; 0: the default */
+};
+
+/* Set size; the rest is written. */
+struct fiber_test_result {
+	size_t size;
+	enum fiber_test_verdict verdict;
+	uint64_t schedules;  /* that were run, without replays */
+	uint64_t failed;     /* the number of the one that failed, from 1; 0: none */
+	unsigned choices;    /* in the failed schedule, else in the longest */
+	unsigned deviations; /* in the token */
+	char token[81];	     /* "" where nothing failed */
+	char message[1024];  /* one line: what was found */
+	char file[256];	     /* of a failed assertion, else "" */
+	int line;
+};
+
+/*
+ * Explore fn(arg). Returns 0: nothing found; 1: *ret says what; -EINVAL: options that make no sense
+ * or an unknown strategy; -EPERM in a fiber or a schedule; -ENOMEM, -EAGAIN: no process. Prints
+ * nothing but what the environment asks for. By a thread that is not a fiber.
+ */
+int fiber_test_explore(fiber_test_fn *fn, void *arg, const struct fiber_test_options *options,
+		       struct fiber_test_result *ret);
+
+/*
+ * Explore inside a test of any framework: a finding prints the report on stderr and fails that
+ * test, by cmocka where the program is linked with it, else by abort().
+ */
+#define fiber_test(fn, arg, options) fiber_test_at(fn, arg, options, __FILE__, __LINE__)
+void fiber_test_at(fiber_test_fn *fn, void *arg, const struct fiber_test_options *options,
+		   const char *file, int line);
+
+struct fiber_test_case {
+	const char *name;
+	fiber_test_fn *fn;
+	void *arg;
+	const struct fiber_test_options *options; /* NULL: the defaults */
+};
+
+/* A whole test program: parse the command line, explore the cases. Returns the exit status. */
+int fiber_test_main(int argc, char *argv[], const struct fiber_test_case cases[], size_t n);
+
+/* -- inside a schedule; outside one each does what is said last -- */
+
+/* Whether a schedule runs. */
+bool fiber_test_running(void);
+
+/* End the schedule as failed, from any fiber. Outside: print and abort(). */
+#ifdef __cplusplus
+[[noreturn]]
+#else
+_Noreturn
+#endif
+void fiber_test_fail(const char *fmt, ...)
+#ifdef __GNUC__
+	__attribute__((format(printf, 1, 2)))
+#endif
+	;
+
+/* fiber_test_assert(condition): fail with its text, file and line. */
+#define fiber_test_assert(condition) \
+	((condition) ? (void)0 : fiber_test_assert_failed(#condition, __FILE__, __LINE__))
+void fiber_test_assert_failed(const char *text, const char *file, int line);
+
+/* 0..n-1, explored. Outside, or n < 2: 0. */
+unsigned fiber_test_choose(unsigned n, const char *what);
+
+/* The same sequence in every schedule of a test. Outside: from seed 1. */
+uint64_t fiber_test_random(void);
+
+/* Another fiber may run here. Outside: nothing. */
+void fiber_test_point(const char *what);
+
+/* The same, and what is touched next. Outside: nothing. */
+void fiber_test_access(const void *at, size_t size, bool writes);
+
+/* What `reach` names has happened. Outside: nothing. */
+void fiber_test_reached(const char *what);
+
+/* A line in the trace of the schedule. Outside: nothing. */
+void fiber_test_note(const char *fmt, ...)
+#ifdef __GNUC__
+	__attribute__((format(printf, 1, 2)))
+#endif
+	;
+
+/* Return when no other fiber can run; no time passes. Outside: nothing. */
+void fiber_test_settle(void);
+
+/* Set a breakpoint here: called once, on the failing fiber, when a replay fails. */
+void fiber_test_failed(void);
+
+/* For objects that production links too: only the test of a weak symbol where libfiber-test is not
+ * linked. */
+#if defined(__GNUC__)
+void fiber_test_weak_point(const char *what) __attribute__((weak));
+void fiber_test_weak_access(const void *at, size_t size, bool writes) __attribute__((weak));
+#define FIBER_TEST_POINT(what) (fiber_test_weak_point ? fiber_test_weak_point(what) : (void)0)
+#define FIBER_TEST_ACCESS(at, size, writes) \
+	(fiber_test_weak_access ? fiber_test_weak_access(at, size, writes) : (void)0)
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * clock.c - virtual time, in place of libfiber/os/linux/clock.c
+ *
+ * The clock stands still while a fiber can run. When none can, the loop moves it to the nearest
+ * deadline (sched/loop.c). A fiber that reads the clock in a loop until it is late must end: from
+ * the READINGS-th reading in a row without a choice, each reading moves the clock by STEP.
+ */
+#include "os/os.h"
+
+#include <errno.h>
+#include <time.h>
+
+#include "base/compiler.h"
+#include "os/virtual.h"
+
+#define BEGINNING INT64_C(1000000000) /* ns */
+#define READINGS  1000u
+#define STEP	  INT64_C(1000000) /* ns */
+
+static struct {
+	bool on;
+	int64_t now;
+	int64_t patience;
+	unsigned readings;
+} clock_of_schedule = {.patience = INT64_C(10000000000)};
+
+static int64_t read_clock(clockid_t clock)
+{
+	struct timespec t;
+
+	if (clock_gettime(clock, &t) < 0)
+		return -errno;
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+int64_t fib_virtual_real(void)
+{
+	return read_clock(CLOCK_MONOTONIC);
+}
+
+void fib_virtual_begin(void)
+{
+	clock_of_schedule.on = true;
+	clock_of_schedule.now = BEGINNING;
+	clock_of_schedule.readings = 0;
+}
+
+void fib_virtual_end(void)
+{
+	clock_of_schedule.on = false;
+}
+
+void fib_virtual_reach(int64_t at)
+{
+	const struct timespec until = {(time_t)(at / 1000000000), (long)(at % 1000000000)};
+
+	if (!clock_of_schedule.on)
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+	else if (at > clock_of_schedule.now)
+		clock_of_schedule.now = at;
+}
+
+void fib_virtual_set_patience(int64_t ns)
+{
+	clock_of_schedule.patience = ns;
+}
+
+int64_t fib_virtual_patience(void)
+{
+	if (clock_of_schedule.patience < 0)
+		return INT64_MAX;
+	return fib_os_now() + clock_of_schedule.patience;
+}
+
+int64_t fib_virtual_now(void)
+{
+	return clock_of_schedule.on ? clock_of_schedule.now : fib_virtual_real();
+}
+
+void fib_virtual_chosen(void)
+{
+	clock_of_schedule.readings = 0;
+}
+
+fib_noinline int64_t fib_os_now(void)
+{
+	if (clock_of_schedule.on && ++clock_of_schedule.readings > READINGS)
+		clock_of_schedule.now += STEP;
+	return fib_virtual_now();
+}
+
+fib_noinline int64_t fib_os_thread_cpu(void)
+{
+	return read_clock(CLOCK_THREAD_CPUTIME_ID);
+}
+
+fib_noinline int64_t fib_os_process_cpu(void)
+{
+	return read_clock(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+fib_noinline int64_t fib_os_wall(void)
+{
+	return read_clock(CLOCK_REALTIME);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* pinned.h - pinned fibers that wait; see futex.c */
+#ifndef FIB_TEST_OS_PINNED_H
+#define FIB_TEST_OS_PINNED_H
+
+#include <stdint.h>
+
+struct fiber;
+
+/* On the stack of the fiber. */
+struct fib_pinned_sleeper {
+	_Atomic uint32_t *word;
+	uint32_t expected;
+	int64_t deadline;
+	struct fiber *fiber;
+	struct fib_pinned_sleeper *next;
+};
+
+/* Make those runnable whose wait is over. Returns the nearest deadline of the others, ns. */
+int64_t fib_pinned_gather(void);
+
+#endif

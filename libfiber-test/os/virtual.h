@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* virtual.h - the clock of a schedule; outside a schedule it is the system's */
+#ifndef FIB_TEST_OS_VIRTUAL_H
+#define FIB_TEST_OS_VIRTUAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Start the clock of a schedule at 1 s; stop it: fib_os_now() is the system's clock again. */
+void fib_virtual_begin(void);
+void fib_virtual_end(void);
+
+/* fib_os_now() for the loop itself: it is no reading of the program. */
+int64_t fib_virtual_now(void);
+
+/* A choice was made: the program does not only read the clock. */
+void fib_virtual_chosen(void);
+
+/* Move on to `at`, ns; outside a schedule: sleep until then. Never goes back. */
+void fib_virtual_reach(int64_t at);
+
+/*
+ * Until when a poller waits for the world outside the process: a deadline on fib_os_now()'s clock.
+ * Set it as a time, ns; negative: no limit.
+ */
+int64_t fib_virtual_patience(void);
+void fib_virtual_set_patience(int64_t ns);
+
+/* The system's clock, ns of CLOCK_MONOTONIC. */
+int64_t fib_virtual_real(void);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* report.h - the report of a schedule with a finding: its fibers and its trace */
+#ifndef FIB_TEST_REPORT_H
+#define FIB_TEST_REPORT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Record the calls of the traced schedule that starts now. */
+void fib_report_begin(void);
+
+/* A line of the program's own in the trace. */
+void fib_report_note(uint32_t number, const char *text);
+
+/* Write the fibers that are left and the trace near switches. By the process of the schedule. */
+void fib_report_write(char *buf, size_t size);
+
+/* Write the whole trace, a line for each call. */
+void fib_report_trace(int fd);
+
+#endif

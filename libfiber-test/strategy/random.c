@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* random.c - each alternative is as likely as the others; time moves on in one of 16 choices */
+#include "base/rand.h"
+#include "strategy/strategy.h"
+
+#define TIME_ONE_IN 16u
+
+static uint64_t state;
+
+static void begin(unsigned depth, uint64_t seed, uint64_t number)
+{
+	(void)depth;
+	state = fib_strategy_seed(seed, number, 1);
+}
+
+static unsigned choose(const struct fib_choice *choice)
+{
+	if (choice->kind == FIB_CHOICE_TIME)
+		return fib_rand_below(&state, TIME_ONE_IN) == 0;
+	return fib_rand_below(&state, choice->n);
+}
+
+const struct fib_strategy fib_strategy_random = {"random", begin, choose, NULL};

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* strategies.c - a list of strategies that take turns */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/compiler.h"
+#include "strategy/strategy.h"
+
+#define PORTFOLIO "random,pct:3,pos,urw"
+
+static const struct fib_strategy *const table[] = {
+	&fib_strategy_random, &fib_strategy_pct,   &fib_strategy_pos,
+	&fib_strategy_urw,    &fib_strategy_bound, &fib_strategy_exhaustive,
+};
+
+static const struct fib_strategy *current;
+
+uint64_t fib_strategy_seed(uint64_t seed, uint64_t number, uint64_t salt)
+{
+	/* splitmix64 (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators"). */
+	uint64_t z = seed * UINT64_C(0x9e3779b97f4a7c15) + number * UINT64_C(0xbf58476d1ce4e5b9) +
+		     salt * UINT64_C(0x94d049bb133111eb);
+
+	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+	z ^= z >> 31;
+	return z ? z : 1;
+}
+
+static int parse_depth(const char *text, size_t n, unsigned *ret)
+{
+	char digits[4], *end;
+	unsigned long depth;
+
+	if (!n || n >= sizeof digits)
+		return -EINVAL;
+	memcpy(digits, text, n);
+	digits[n] = 0;
+	depth = strtoul(digits, &end, 10);
+	if (*end || digits[0] < '0' || digits[0] > '9' || depth < 1 || depth > FIB_DEPTH_MAX)
+		return -EINVAL;
+	*ret = (unsigned)depth;
+	return 0;
+}
+
+static int parse_one(const char *text, size_t n, struct fib_strategies *ret, const char **ret_why)
+{
+	const char *colon = memchr(text, ':', n);
+	const size_t name = colon ? (size_t)(colon - text) : n;
+	const struct fib_strategy *found = NULL;
+	unsigned depth = 3, i;
+
+	for (i = 0; i < fib_countof(table); i++)
+		if (strlen(table[i]->name) == name && memcmp(table[i]->name, text, name) == 0)
+			found = table[i];
+	*ret_why =
+		"no such strategy: random, pct, pct:DEPTH, pos, urw, bound, exhaustive, portfolio";
+	if (!found || (colon && found != &fib_strategy_pct))
+		return -EINVAL;
+	*ret_why = "the depth of pct is 1 to 20";
+	if (colon && parse_depth(colon + 1, n - name - 1, &depth) < 0)
+		return -EINVAL;
+	*ret_why = "too many strategies";
+	if (ret->n == FIB_LIST_MAX)
+		return -EINVAL;
+	ret->at[ret->n].strategy = found;
+	ret->at[ret->n++].depth = depth;
+	return 0;
+}
+
+int fib_strategies_parse(const char *list, struct fib_strategies *ret, const char **ret_why)
+{
+	const char *at, *end;
+	unsigned i;
+
+	ret->n = 0;
+	if (!list || strcmp(list, "portfolio") == 0)
+		list = PORTFOLIO;
+	for (at = list;; at = end + 1) {
+		end = strchrnul(at, ',');
+		if (parse_one(at, (size_t)(end - at), ret, ret_why) < 0)
+			return -EINVAL;
+		if (!*end)
+			break;
+	}
+	*ret_why = "bound and exhaustive go alone";
+	for (i = 0; i < ret->n; i++)
+		if (ret->at[i].strategy->end && ret->n > 1)
+			return -EINVAL;
+	return 0;
+}
+
+void fib_strategies_name(const struct fib_strategies *s, uint64_t number, char *buf, unsigned size)
+{
+	const unsigned i = (unsigned)((number - 1) % s->n);
+
+	if (s->at[i].strategy == &fib_strategy_pct)
+		snprintf(buf, size, "pct:%u", s->at[i].depth);
+	else
+		snprintf(buf, size, "%s", s->at[i].strategy->name);
+}
+
+void fib_strategies_begin(const struct fib_strategies *s, uint64_t seed, uint64_t number)
+{
+	const unsigned i = (unsigned)((number - 1) % s->n);
+
+	current = s->at[i].strategy;
+	current->begin(s->at[i].depth, seed, (number - 1) / s->n + 1);
+}
+
+unsigned fib_strategies_choose(void *context, const struct fib_choice *choice)
+{
+	(void)context;
+	return current->choose(choice);
+}
+
+bool fib_strategies_end(const struct fib_step *steps, unsigned n)
+{
+	return !current->end || current->end(steps, n);
+}

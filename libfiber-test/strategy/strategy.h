@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * strategy.h - which alternatives a schedule takes
+ *
+ * What schedule number N takes depends on the strategy, the seed and N alone. A strategy may learn
+ * from one schedule that is run first, with choices that depend on the seed alone.
+ */
+#ifndef FIB_TEST_STRATEGY_H
+#define FIB_TEST_STRATEGY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "explore/explorer.h"
+
+#define FIB_DEPTH_MAX 20u
+#define FIB_LIST_MAX  8u
+
+struct fib_strategy {
+	const char *name;
+	/* Prepare a schedule. number counts from 1 among those of this strategy. */
+	void (*begin)(unsigned depth, uint64_t seed, uint64_t number);
+	unsigned (*choose)(const struct fib_choice *choice);
+	/*
+	 * A schedule that ended well, with its choices. Returns false when there is no other one.
+	 * NULL: there always is.
+	 */
+	bool (*end)(const struct fib_step *steps, unsigned n);
+};
+
+extern const struct fib_strategy fib_strategy_random, fib_strategy_pct, fib_strategy_pos,
+	fib_strategy_urw, fib_strategy_bound, fib_strategy_exhaustive;
+
+/* One or more strategies that take turns. */
+struct fib_strategies {
+	struct {
+		const struct fib_strategy *strategy;
+		unsigned depth;
+	} at[FIB_LIST_MAX];
+	unsigned n;
+};
+
+/* Parse "random,pct:3". Returns 0, or -EINVAL and *ret_why, a text without the list itself. */
+int fib_strategies_parse(const char *list, struct fib_strategies *ret, const char **ret_why);
+
+/* The name of the strategy of schedule `number`, as in the list: "pct:3". */
+void fib_strategies_name(const struct fib_strategies *s, uint64_t number, char *buf, unsigned size);
+
+/* Prepare schedule `number`; choose; end it. */
+void fib_strategies_begin(const struct fib_strategies *s, uint64_t seed, uint64_t number);
+unsigned fib_strategies_choose(void *context, const struct fib_choice *choice);
+bool fib_strategies_end(const struct fib_step *steps, unsigned n);
+
+/* -- what was learnt from the first schedule, learnt.c -- */
+
+/* Learn from its choices, and from how many calls each fiber made. */
+void fib_learnt_steps(unsigned n);
+void fib_learnt_call(uint32_t number);
+unsigned fib_learnt_choices(void);
+/* How many calls the fiber has left of those it made then; at least 1. done: calls so far. */
+unsigned fib_learnt_left(uint32_t number, unsigned done);
+
+/* At most so many switches away from a fiber that could go on; 0: any number. */
+void fib_exhaustive_limit(unsigned preemptions);
+
+/* A generator whose sequence depends on all three. */
+uint64_t fib_strategy_seed(uint64_t seed, uint64_t number, uint64_t salt);
+
+#endif

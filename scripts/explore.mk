@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: MIT
+#
+# explore.mk - libfiber-test: libfiber's sources with other files where a choice is made or a clock is read
+#
+# make test-library    build/lib/libfiber-test.a
+# make bugs            the programs of fixtures/bugs, which are linked with it
+#
+# Not with SAN=thread: one thread runs all fibers in turn, so ThreadSanitizer has nothing to find.
+
+# Files of libfiber that libfiber-test replaces by files of its own. A snapshot of the own fibers needs three of service/.
+EXPLORE_NOT := libfiber/os/linux/clock.c libfiber/os/linux/futex.c libfiber/sched/ready.c libfiber/sched/carrier.c \
+	libfiber/sched/idle.c libfiber/life/offload.c \
+	$(filter-out %/sample.c %/objects.c %/walk.c,$(wildcard libfiber/service/*.c))
+EXPLORE_LIB := $(filter-out $(EXPLORE_NOT),$(LIB_SRC))
+EXPLORE_OWN := $(wildcard libfiber-test/*/*.c)
+# What production has at the seams is replaced by libfiber-test/seams.
+EXPLORE_INC := -Ilibfiber-test/seams -Ilibfiber-test -Ilibfiber-test/include \
+	$(filter-out -Ilibfiber/base/choice/none -Ilibfiber/runtime/carriers/threads,$(LIB_INC))
+EXPLORE_OBJ := $(EXPLORE_LIB:libfiber/%=$(BUILD)/obj/explore/lib/%.o) $(EXPLORE_OWN:libfiber-test/%=$(BUILD)/obj/explore/own/%.o)
+EXPLORE_LIBS = $(LIB_LIBS) $(shell pkg-config --libs libdw)
+EXPLORED     := $(if $(filter thread,$(SAN)),,yes)
+
+.PHONY: test-library bugs
+test-library: $(if $(EXPLORED),$(BUILD)/lib/libfiber-test.a)
+
+$(BUILD)/lib/libfiber-test.a: $(EXPLORE_OBJ)
+	$(call say,AR,$@)
+	@mkdir -p $(@D)
+	@rm -f $@
+	$(Q)$(AR) rcs $@ $^
+
+$(BUILD)/obj/explore/lib/%.o: libfiber/%
+	$(call say,$(if $(filter %.S,$<),AS,CC),$(call compiled,test))
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(EXPLORE_INC) $(CFLAGS) -fvisibility=hidden -MMD -MP -c -o $@ $<
+
+$(BUILD)/obj/explore/own/%.o: libfiber-test/% | tool-libraries
+	$(call say,CC,$(call compiled))
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(EXPLORE_INC) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/obj/explore/lib/core/note.S.o: CPPFLAGS += -I$(BUILD)/gdb
+$(BUILD)/obj/explore/lib/core/note.S.o: $(GDB_SCRIPT)
+
+# -- programs with a bug each --
+BUGS := $(if $(EXPLORED),$(patsubst fixtures/bugs/%.c,$(BUILD)/bin/bugs/%,$(wildcard fixtures/bugs/*.c)))
+bugs: $(BUGS)
+$(BUILD)/bin/bugs/%: fixtures/bugs/%.c $(BUILD)/lib/libfiber-test.a
+	$(call say,CC,$(call compiled))
+	@mkdir -p $(@D) $(BUILD)/obj/fixtures/bugs
+	$(Q)$(CC) $(CPPFLAGS) $(PUB_INC) -Ilibfiber-test/include $(CFLAGS) -MMD -MP -MF $(BUILD)/obj/fixtures/bugs/$*.d -o $@ $< \
+		$(LDFLAGS) $(BUILD)/lib/libfiber-test.a $(EXPLORE_LIBS)
+
+# -- tests: tests/explore are linked with libfiber-test --
+EXPLORE_TESTS := $(if $(EXPLORED),$(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/explore/*.c)))
+$(BUILD)/obj/tests/explore/%.o: CPPFLAGS += -Ilibfiber-test/seams -Ilibfiber-test -Ilibfiber-test/include
+$(BUILD)/tests/explore/%: $(BUILD)/obj/tests/explore/%.o $(BUILD)/lib/libfiber-test.a
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ -lcmocka $(EXPLORE_LIBS)
