@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/* test_explore_command.c - the command line and the environment of a program with explored tests */
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/harness/cli/cli.h"
+#include "tests/harness/watchdog.h"
+
+#define PROGRAM "bugs/deadlock_ab_ba"
+
+/* A word or two that make no sense end with 2 and a line that says why. */
+static void test_wrong_words_are_named_and_exit_with_2(void **state)
+{
+	static const char *const wrong[][3] = {
+		{"--nonsense", NULL, "no such option"},
+		{"--strategy", "nonsense", "no such strategy"},
+		{"--strategy", "pct:0", "the depth of pct is 1 to 20"},
+		{"--strategy", "pct:21", "the depth of pct is 1 to 20"},
+		{"--strategy", "random,", "no such strategy"},
+		{"--strategy", "bound,pos", "go alone"},
+		{"--schedules", "many", "not a number"},
+		{"--schedules", "-1", "not a number"},
+		{"--seed", "99999999999999999999", "too large"},
+		{"--steps", "99999999", "too large"},
+		{"--time", "5", "not a time"},
+		{"--slack", "ms", "not a time"},
+		{"--jobs", "257", "too large"},
+		{"--replay", "ft2-0000-000", "begins with ft1-"},
+		{"--replay", "ft1-pfdb-03121n6", "mistyped or cut"},
+		{"--replay", "ft1-0000-0z", "mistyped or cut"},
+		{"--at-failure", "explode", "report, abort or stop"},
+		{"--seed", NULL, "needs a value"},
+		{"no-such-test", NULL, "no test matches"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		cli_expect_error(cli_run(PROGRAM, wrong[i][0], wrong[i][1], NULL), 2, PROGRAM,
+				 wrong[i][2]);
+	cli_expect_error(cli_run(PROGRAM, "--list", "--replay", "ft1-pfdb-03121n5", NULL), 2,
+			 PROGRAM, "does not go with --replay");
+}
+
+static void test_wrong_variables_are_named_and_exit_with_2(void **state)
+{
+	static const char *const wrong[][2] = {
+		{"FIBER_TEST_STRATEGY=nonsense", "FIBER_TEST_STRATEGY=nonsense: no such strategy"},
+		{"FIBER_TEST_SCHEDULES=x", "FIBER_TEST_SCHEDULES=x: not a number"},
+		{"FIBER_TEST_TIME=1", "FIBER_TEST_TIME=1: not a time"},
+		{"FIBER_TEST_REPLAY=ft1", "FIBER_TEST_REPLAY=ft1: a token begins with ft1-"},
+		{"FIBER_TEST_MINIMIZE=2", "FIBER_TEST_MINIMIZE=2: it is 0 or 1"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		const char *const env[] = {wrong[i][0], NULL};
+		const struct harness_how how = {.env = env};
+
+		cli_expect_error(cli_run_how(&how, PROGRAM, NULL), 2, "fiber-test", wrong[i][1]);
+	}
+}
+
+static void test_command_line_goes_before_the_environment(void **state)
+{
+	static const char *const env[] = {"FIBER_TEST_SCHEDULES=7", NULL};
+	static const struct harness_how how = {.env = env};
+	struct harness_process *p;
+
+	(void)state;
+	p = cli_run_how(&how, PROGRAM, "twin", NULL);
+	cli_expect(p, 0);
+	cli_contains(p->out.bytes, "fiber-test: twin: passed: 7 schedules\n");
+	harness_free(p);
+	p = cli_run_how(&how, PROGRAM, "--schedules=9", "t*n", NULL);
+	cli_expect(p, 0);
+	cli_contains(p->out.bytes, "fiber-test: twin: passed: 9 schedules\n");
+	harness_free(p);
+}
+
+static void test_list_and_help(void **state)
+{
+	struct harness_process *p = cli_run(PROGRAM, "--list", NULL);
+
+	(void)state;
+	cli_expect(p, 0);
+	assert_string_equal(p->out.bytes, "bug\ntwin\n");
+	harness_free(p);
+	p = cli_run(PROGRAM, "--help", NULL);
+	cli_expect(p, 0);
+	cli_contains(p->out.bytes, "--strategy LIST");
+	harness_free(p);
+}
+
+/* A token of another test would otherwise look like a test that passes. */
+static void test_token_of_no_selected_test_is_refused(void **state)
+{
+	(void)state;
+	cli_expect_error(cli_run(PROGRAM, "--replay", "ft1-pfdb-03121n5", "twin", NULL), 2, PROGRAM,
+			 "a token of none of these tests");
+}
+
+static void test_replay_shows_the_fibers_and_every_step(void **state)
+{
+	struct harness_process *p =
+		cli_run(PROGRAM, "--replay", "ft1-pfdb-03121n5", "--trace", "bug", NULL);
+
+	(void)state;
+	cli_expect(p, 1);
+	cli_contains(p->err.bytes,
+		     "fiber-test: bug: deadlock: 2 fibers wait for each other in a cycle\n"
+		     "fiber-test: replay: FIBER_TEST_REPLAY=ft1-pfdb-03121n5\n");
+	cli_contains(p->err.bytes, "fiber 2 \"\" [suspended: mutex \"bob\" held by 3]\n");
+	cli_contains(p->err.bytes, "fiber 3 \"\" [suspended: mutex \"alice\" held by 2]\n");
+	cli_contains(p->err.bytes, "in fiber_mutex_lock, called by transfer at deadlock_ab_ba.c:");
+	harness_free(p);
+}
+
+/* One fiber that polls and yields leaves no choice to make. */
+static void test_fiber_that_spins_alone_is_a_livelock(void **state)
+{
+	struct harness_process *p = cli_run("bugs/spin_for_flag", "alone", NULL);
+
+	(void)state;
+	cli_expect(p, 1);
+	cli_contains(p->out.bytes, "fiber-test: alone: livelock: more than 20000 yields");
+	harness_free(p);
+}
+
+/* The finding of finish() has the place of its assertion, as one in a fiber has. */
+static void test_finding_of_finish_has_its_place(void **state)
+{
+	struct harness_process *p = cli_run("bugs/lost_update", "bug", NULL);
+
+	(void)state;
+	cli_expect(p, 1);
+	cli_contains(p->out.bytes, "fixtures/bugs/lost_update.c:");
+	cli_contains(p->out.bytes, "1 deviation (");
+	harness_free(p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_wrong_words_are_named_and_exit_with_2),
+		cmocka_unit_test(test_wrong_variables_are_named_and_exit_with_2),
+		cmocka_unit_test(test_command_line_goes_before_the_environment),
+		cmocka_unit_test(test_list_and_help),
+		cmocka_unit_test(test_token_of_no_selected_test_is_refused),
+		cmocka_unit_test(test_replay_shows_the_fibers_and_every_step),
+		cmocka_unit_test(test_fiber_that_spins_alone_is_a_livelock),
+		cmocka_unit_test(test_finding_of_finish_has_its_place),
+	};
+
+	harness_watchdog(110);
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
