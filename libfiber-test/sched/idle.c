@@ -2,18 +2,17 @@
 /*
  * idle.c - carriers never sleep; in place of libfiber/sched/idle.c
  *
- * The loop collects work before it looks for a fiber, so nobody needs a notification.
+ * The loop collects work before it looks for a fiber, so no notification is needed. The idle hook of
+ * a program is not called: it would wait in real time.
  */
 #include "sched/idle.h"
-
-#include <errno.h>
 
 #include "sched/sched.h"
 
 int fib_idle_lend(struct fib_sched *s)
 {
 	(void)s;
-	return -ENOSYS; /* an idle hook would wait in real time */
+	return 0;
 }
 
 void fib_idle_serve(struct fib_sched *s, fib_idle_hook *hook, void *arg)
