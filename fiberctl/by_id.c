@@ -77,7 +77,7 @@ int ctl_act_by_id(const struct tool_command *command, enum fib_wire_act_what wha
 	int code;
 
 	if (!tool_parse_id(arguments->word[1], &request.id))
-		return tool_wrong(command, "%s: is no fiber id: see 'fiberctl list %s'",
+		return tool_wrong(command, "%s: is not a fiber id: see 'fiberctl list %s'",
 				  arguments->word[1], arguments->word[0]);
 	code = ctl_reply_open(&reply, arguments->word[0]);
 	if (code != TOOL_WELL)

@@ -106,7 +106,7 @@ static const char *why(const struct fib_wire_audit_entry *e)
 	case 0:
 		return NULL;
 	case ESRCH:
-		return acts ? "no such fiber: it has ended, or never was" : "no runtime to ask";
+		return acts ? "no such fiber: it has exited or never existed" : "no runtime to ask";
 	case EPERM:
 		return acts ? "not allowed: it was started without FIBER_CONTROL=admin"
 			    : "not allowed: it was started with FIBER_CONTROL=ro";

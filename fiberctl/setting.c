@@ -66,7 +66,7 @@ static int read_or_change(const struct ctl_setting *s, struct ctl_reply *reply, 
 	if (changed)
 		is.before = asked.before;
 	if (changed && is.now != wanted)
-		ins_problems_add(&problems, "somebody else changed it meanwhile");
+		ins_problems_add(&problems, "another request changed it meanwhile");
 	if (json)
 		put_json(s, reply, changed, &is, &problems);
 	else

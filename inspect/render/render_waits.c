@@ -94,7 +94,7 @@ static void put_holder(FILE *out, const struct ins_waits *w, const struct ins_ho
 		fprintf(out, ", and %" PRIu64 " behind %s,", h->behind,
 			h->waiting == 1 ? "it" : "them");
 	if (!h->id) {
-		fputs(" for what nobody is known to hold\n", out);
+		fputs(" for objects with no known holder\n", out);
 	} else if (h->at != INS_NOBODY) {
 		ins_table_get(ins_graph_table(graph), h->at, &fiber);
 		fputs(" for ", out);

@@ -58,7 +58,8 @@ static void refuse(struct fib_peer *peer, const struct fib_row *row, int rc)
 		fib_peer_error(peer, rc, "fiber %" PRIu64 " has ended; nobody has joined it yet",
 			       c->id);
 	else if (rc == -ESRCH)
-		fib_peer_error(peer, rc, "no fiber %" PRIu64 ": it has ended, or never was", c->id);
+		fib_peer_error(peer, rc, "no fiber %" PRIu64 ": it has exited or never existed",
+			       c->id);
 	else if (row->wait_kind != FIB_WAIT_NONE && row->wait_kind != FIB_WAIT_PARK &&
 		 row->wait_kind < FIB_WAIT_COUNT)
 		fib_peer_error(peer, rc,

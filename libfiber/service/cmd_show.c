@@ -33,7 +33,7 @@ static bool step(struct fib_peer *peer, int64_t now)
 	if (c->end.shown)
 		fib_answer_end(peer);
 	else
-		fib_peer_error(peer, -ESRCH, "no fiber %" PRIu64 ": it has ended, or never was",
+		fib_peer_error(peer, -ESRCH, "no fiber %" PRIu64 ": it has exited or never existed",
 			       c->id);
 	return true;
 }

@@ -117,7 +117,7 @@ static bool step(struct fib_peer *peer, int64_t now)
 		return false;
 	fib_walk_finish(c);
 	if (c->id && !c->end.shown)
-		fib_peer_error(peer, -ESRCH, "no fiber %" PRIu64 ": it has ended, or never was",
+		fib_peer_error(peer, -ESRCH, "no fiber %" PRIu64 ": it has exited or never existed",
 			       c->id);
 	else
 		fib_answer_end(peer);

@@ -111,18 +111,18 @@ static void test_audit_speaks_of_a_fiber_that_is_not_there(void **state)
 	for (size_t i = 0; i < 2; i++) {
 		p = cli_run("fiberctl", commands[i], pid, "999999", NULL);
 		cli_expect(p, 2);
-		cli_contains(p->err.bytes, "no fiber 999999: it has ended, or never was");
+		cli_contains(p->err.bytes, "no fiber 999999: it has exited or never existed");
 		assert_null(strstr(p->err.bytes, "process\n"));
 		harness_free(p);
 	}
 	answer = audit();
 	for (size_t i = 0; i < 2; i++)
 		assert_string_equal(json_text(row_of(answer, i), "why"),
-				    "no such fiber: it has ended, or never was");
+				    "no such fiber: it has exited or never existed");
 	json_decref(answer);
 	p = cli_run("fiberctl", "audit", pid, NULL);
 	cli_expect(p, 0);
-	cli_contains(p->out.bytes, "refused: no such fiber: it has ended, or never was\n");
+	cli_contains(p->out.bytes, "refused: no such fiber: it has exited or never existed\n");
 	assert_null(strstr(p->out.bytes, "No such process"));
 	harness_free(p);
 	crowd_end(&crowd);

@@ -249,7 +249,7 @@ static void test_show_refuses_who_is_not_there(void **state)
 	cli_expect_error(cli_run("fiberctl", "show", pid, "999999", NULL), 2, "fiberctl",
 			 "fiber 999999: no such fiber");
 	cli_expect_error(cli_run("fiberctl", "show", pid, "one", NULL), 64, "fiberctl",
-			 "is no fiber id");
+			 "is not a fiber id");
 	cli_expect_error(cli_run("fiberctl", "show", pid, NULL), 64, "fiberctl", "PROCESS ID");
 }
 

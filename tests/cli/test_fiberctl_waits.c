@@ -66,7 +66,7 @@ static void say_others(FILE *out)
 	const struct crowd_member *event = named("event", "other");
 
 	fprintf(out,
-		"3 fibers wait, and 1 behind them, for what nobody is known to hold\n"
+		"3 fibers wait, and 1 behind them, for objects with no known holder\n"
 		"       2 for event \"never\"@, T: %" PRIu64 ", %" PRIu64 "\n"
 		"       1 for group \"children\"@, T: %" PRIu64 "\n",
 		event->id, after(event)->id, parent->id);

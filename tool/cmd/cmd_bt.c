@@ -112,7 +112,7 @@ static int parse(struct bt *b)
 	if (!tool_option_frames(a, &b->frames))
 		return TOOL_USAGE;
 	if (!all && !tool_parse_id(a->word[1], &b->request.id))
-		return tool_wrong(&tool_bt, "%s: is no fiber id: see '%s list %s'", a->word[1],
+		return tool_wrong(&tool_bt, "%s: is not a fiber id: see '%s list %s'", a->word[1],
 				  tool->name, a->word[0]);
 	if (!tool_details_parse(a, &b->details))
 		return TOOL_USAGE;

@@ -219,7 +219,7 @@ static int run(const struct tool_arguments *arguments)
 	int code;
 
 	if (!tool_parse_id(arguments->word[1], &s.id))
-		return tool_wrong(&tool_show, "%s: is no fiber id: see '%s list %s'",
+		return tool_wrong(&tool_show, "%s: is not a fiber id: see '%s list %s'",
 				  arguments->word[1], tool->name, arguments->word[0]);
 	code = tool->open(arguments, arguments->word[0], &s.source);
 	if (code != TOOL_WELL)

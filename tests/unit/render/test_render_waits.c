@@ -94,7 +94,7 @@ static void test_a_cycle_and_what_nobody_holds_are_said(void **state)
 	waiting_lock(&w, 1, 1, 1);
 	waiting_put(&w, &fiber);
 	expect(SIZE_MAX,
-	       "1 fiber waits for what nobody is known to hold\n"
+	       "1 fiber waits for objects with no known holder\n"
 	       "       1 for sem \"o9\"@0x9000, 1.5s: 3\n"
 	       "1 fiber waits for fiber 1 \"f1\" [suspended: mutex \"o1\" held by 1, 1.5s]\n"
 	       "         which is in a cycle\n"
