@@ -40,7 +40,7 @@ def included(files):
         with open(name + ".h", encoding="utf-8") as text:
             headers = re.findall(r'^\s*#\s*include\s+["<]([^">]+)[">]', text.read(), re.M)
         for header in headers:
-            for root in (os.path.dirname(name), ".", "libfiber", "libfiber/include"):
+            for root in (os.path.dirname(name), ".", "libfiber", "libfiber/include", "libfiber-test"):
                 other = name_of(os.path.normpath(os.path.join(root, header)))
                 if other in files and other != name:
                     uses.setdefault((name, other), set()).add(header)

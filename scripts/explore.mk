@@ -16,7 +16,7 @@ EXPLORE_OWN := $(wildcard libfiber-test/*/*.c)
 # What production has at the seams is replaced by libfiber-test/seams.
 EXPLORE_INC := -Ilibfiber-test/seams -Ilibfiber-test -Ilibfiber-test/include \
 	$(filter-out -Ilibfiber/base/choice/none -Ilibfiber/runtime/carriers/threads,$(LIB_INC))
-EXPLORE_OBJ := $(EXPLORE_LIB:libfiber/%=$(BUILD)/obj/explore/lib/%.o) $(EXPLORE_OWN:libfiber-test/%=$(BUILD)/obj/explore/own/%.o)
+EXPLORE_OBJ := $(EXPLORE_LIB:libfiber/%=$(BUILD)/obj/explore/lib/%.o) $(EXPLORE_OWN:%.c=$(BUILD)/obj/%.o)
 EXPLORE_LIBS = $(LIB_LIBS) $(shell pkg-config --libs libdw)
 EXPLORED     := $(if $(filter thread,$(SAN)),,yes)
 
@@ -34,10 +34,7 @@ $(BUILD)/obj/explore/lib/%.o: libfiber/%
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(EXPLORE_INC) $(CFLAGS) -fvisibility=hidden -MMD -MP -c -o $@ $<
 
-$(BUILD)/obj/explore/own/%.o: libfiber-test/% | tool-libraries
-	$(call say,CC,$(call compiled))
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) $(EXPLORE_INC) $(CFLAGS) -MMD -MP -c -o $@ $<
+$(BUILD)/obj/libfiber-test/%.o: CPPFLAGS += $(EXPLORE_INC)
 
 $(BUILD)/obj/explore/lib/core/note.S.o: CPPFLAGS += -I$(BUILD)/gdb
 $(BUILD)/obj/explore/lib/core/note.S.o: $(GDB_SCRIPT)

@@ -98,8 +98,9 @@ check-layers:
 	@sh scripts/check-layers.sh --self-test
 	@sh scripts/check-layers.sh
 
-check-circles: lib tools
+check-circles: lib test-library tools
 	@python3 scripts/check-circles.py $(BUILD) libfiber inspect tool fiberctl fibertrace
+	@python3 scripts/check-circles.py $(BUILD) libfiber-test
 
 check-names: lib
 	@sh scripts/check-names.sh --self-test

@@ -9,25 +9,15 @@
 #include <fiber/fiber.h>
 #include <fiber/test.h>
 
-#include "base/compiler.h"
 #include "choice.h"
 #include "explore/explore.h"
 #include "explore/explorer.h"
 #include "explore/finding.h"
 #include "explore/run.h"
 #include "report/report.h"
-#include "sched/loop.h"
+#include "sched/gather.h"
 #include "sched/ready.h"
 #include "sched/sched.h"
-
-const char *fiber_test_verdict_name(enum fiber_test_verdict verdict)
-{
-	static const char *const names[] = {"passed",	"complete",  "failed",	  "crashed",
-					    "deadlock", "leak",	     "livelock",  "hung",
-					    "race",	"nonlinear", "unreached", "diverged"};
-
-	return (unsigned)verdict < fib_countof(names) ? names[verdict] : "unknown";
-}
 
 int fiber_test_explore(fiber_test_fn *fn, void *arg, const struct fiber_test_options *options,
 		       struct fiber_test_result *ret)
@@ -163,6 +153,6 @@ void fiber_test_settle(void)
 
 	if (!fib_explorer_on() || !c || !c->current)
 		return;
-	for (fib_loop_gather(); fib_ready_count(); fib_loop_gather())
+	for (fib_gather(); fib_ready_count(); fib_gather())
 		fib_yield(c, c->current);
 }

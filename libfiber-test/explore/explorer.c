@@ -21,7 +21,7 @@
 #include "explore/finding.h"
 #include "os/os.h"
 #include "os/virtual.h"
-#include "sched/loop.h"
+#include "sched/gather.h"
 #include "sched/ready.h"
 #include "sched/sched.h"
 
@@ -147,7 +147,7 @@ static unsigned decide(struct fib_choice *choice)
 static void choose_time(void)
 {
 	struct fib_choice choice = {.kind = FIB_CHOICE_TIME, .n = 2};
-	const int64_t nearest = fib_loop_nearest();
+	const int64_t nearest = fib_gather_nearest();
 
 	if (nearest == INT64_MAX || nearest - fib_virtual_now() > x.slack)
 		return;
@@ -155,7 +155,7 @@ static void choose_time(void)
 		return;
 	x.slack -= nearest - fib_virtual_now();
 	fib_virtual_reach(nearest);
-	fib_loop_gather();
+	fib_gather();
 }
 
 /* Choose among the fibers in x.numbers. */
@@ -207,7 +207,7 @@ void fib_explore_before(const char *call, const void *object, const void *at)
 	number = fib_explorer_number(me);
 	x.intents[number] = (struct fib_intent){call, object, at};
 	x.last_id = me->id;
-	fib_loop_gather();
+	fib_gather();
 	if (!is_yield(call)) {
 		choose_time();
 		chosen = choose_against(number);
@@ -220,27 +220,28 @@ void fib_explore_before(const char *call, const void *object, const void *at)
 		x.trace(number, &x.intents[number]);
 }
 
-unsigned fib_explore_next(struct fiber *const ready[], unsigned n)
+unsigned fib_explore_next(void)
 {
+	const unsigned n = fib_ready_count();
 	unsigned i, at, first = n;
 
 	for (i = 0; i < n && x.chosen; i++) {
-		if (ready[i] == x.chosen) {
+		if (fib_ready_at(i) == x.chosen) {
 			x.chosen = NULL;
 			return i;
 		}
 	}
 	/* A fiber that yields is the first alternative. */
 	for (i = 0; i < n; i++) {
-		fib_explorer_number(ready[i]); /* may move the arrays */
-		if (ready[i]->id == x.last_id)
+		fib_explorer_number(fib_ready_at(i)); /* may move the arrays */
+		if (fib_ready_at(i)->id == x.last_id)
 			first = i;
 	}
 	for (i = at = 0; i < n; i++)
 		if (i != first)
-			x.numbers[at++ + (first < n)] = fib_explorer_number(ready[i]);
+			x.numbers[at++ + (first < n)] = fib_explorer_number(fib_ready_at(i));
 	if (first < n)
-		x.numbers[0] = fib_explorer_number(ready[first]);
+		x.numbers[0] = fib_explorer_number(fib_ready_at(first));
 	if (n == 1 && first == 0 && ++x.alone > x.schedule.step_limit)
 		fib_finding(FIBER_TEST_LIVELOCK, "more than %u yields, and no other fiber can run",
 			    x.schedule.step_limit);

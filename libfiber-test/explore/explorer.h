@@ -68,8 +68,8 @@ const struct fib_intent *fib_explorer_intent(uint32_t number);
 uint32_t fib_explorer_fibers(void);
 uint64_t fib_explorer_first_id(void);
 
-/* Choose which of n runnable fibers, in the order of their numbers, is next; an index. */
-unsigned fib_explore_next(struct fiber *const ready[], unsigned n);
+/* Choose which of the runnable fibers (sched/ready.h), of which there are some, is next: its place. */
+unsigned fib_explore_next(void);
 
 /* Choose one of n; 0 outside a schedule. */
 unsigned fib_explore_pick(unsigned n, const char *what);

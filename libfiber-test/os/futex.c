@@ -16,42 +16,16 @@
 #include "os/pinned.h"
 #include "os/virtual.h"
 #include "sched/loop.h"
-#include "sched/ready.h"
 #include "sched/sched.h"
-
-static struct fib_pinned_sleeper *sleepers;
-
-static bool is_over(const struct fib_pinned_sleeper *p)
-{
-	return fib_load_acquire(p->word) != p->expected || p->deadline <= fib_virtual_now();
-}
-
-int64_t fib_pinned_gather(void)
-{
-	struct fib_pinned_sleeper **at = &sleepers, *p;
-	int64_t nearest = INT64_MAX;
-
-	while ((p = *at)) {
-		if (is_over(p)) {
-			*at = p->next;
-			fib_ready_add(p->fiber);
-			continue;
-		}
-		if (p->deadline < nearest)
-			nearest = p->deadline;
-		at = &p->next;
-	}
-	return nearest;
-}
 
 static int sleep_pinned(struct fiber *fiber, _Atomic uint32_t *word, uint32_t expected,
 			int64_t deadline)
 {
-	struct fib_pinned_sleeper p = {word, expected, deadline, fiber, sleepers};
+	struct fib_pinned_sleeper p = {word, expected, deadline, fiber, NULL};
 
-	if (is_over(&p))
+	if (fib_pinned_over(&p))
 		return fib_load_acquire(word) != expected ? -EAGAIN : -ETIMEDOUT;
-	sleepers = &p;
+	fib_pinned_add(&p);
 	fib_switch_out(fiber);
 	return fib_load_acquire(word) == expected ? -ETIMEDOUT : 0;
 }

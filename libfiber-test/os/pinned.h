@@ -3,6 +3,7 @@
 #ifndef FIB_TEST_OS_PINNED_H
 #define FIB_TEST_OS_PINNED_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct fiber;
@@ -15,6 +16,12 @@ struct fib_pinned_sleeper {
 	struct fiber *fiber;
 	struct fib_pinned_sleeper *next;
 };
+
+/* Whether its word has changed or its deadline has passed. */
+bool fib_pinned_over(const struct fib_pinned_sleeper *p);
+
+/* Set it aside until its wait is over. */
+void fib_pinned_add(struct fib_pinned_sleeper *p);
 
 /* Make those runnable whose wait is over. Returns the nearest deadline of the others, ns. */
 int64_t fib_pinned_gather(void);

@@ -3,151 +3,30 @@
  * loop.c - run fibers on the calling thread
  *
  * Every switch leads through here: no fiber is ever in a run queue, so a fiber that leaves finds
- * none to switch to and switches to its carrier's idle context, which is this loop. The loop asks
- * the explorer which fiber is next (explore/ready.h).
- *
- * All runtimes of a process share the loop. A carrier exists only as the data of its runtime.
+ * none to switch to and switches to its carrier's idle context, which is this loop. Outside a
+ * schedule fibers run in the order in which they became runnable; within one the explorer chooses
+ * (explore/explorer.h).
  */
 #include "sched/loop.h"
 
-#include <errno.h>
-
 #include "base/check.h"
 #include "base/tls.h"
-#include "carriers.h"
-#include "core/registry.h"
 #include "explore/explorer.h"
 #include "explore/stuck.h"
-#include "os/os.h"
-#include "os/pinned.h"
 #include "os/virtual.h"
+#include "sched/gather.h"
 #include "sched/ready.h"
-
-#define RUNTIMES 16u
-#define EVENTS	 16
-
-static struct fib_carrier *carriers[RUNTIMES];
-static unsigned count;
-static int64_t pinned_deadline = INT64_MAX; /* the nearest of pinned fibers that wait */
-
-unsigned fib_carriers_wanted(unsigned n)
-{
-	(void)n;
-	return 1;
-}
-
-int fib_carrier_start(struct fib_carrier *c)
-{
-	if (count == RUNTIMES)
-		return -EAGAIN;
-	/* Without it a stack overflow ends the program with less information. */
-	if (fib_os_altstack_enter(&c->altstack) < 0)
-		c->altstack = NULL;
-	c->above.carrier_begins(c);
-	fib_context_adopt(&c->announce);
-	carriers[count++] = c;
-	return 0;
-}
-
-void fib_carrier_join(struct fib_carrier *c)
-{
-	unsigned i;
-
-	for (i = 0; i < count && carriers[i] != c; i++)
-		;
-	fib_check(i < count);
-	carriers[i] = carriers[--count];
-	if (c->altstack)
-		fib_os_altstack_leave(c->altstack);
-	fib_stack_flush(&c->stacks);
-	fib_record_flush(&c->records);
-}
-
-/* Never called: fib_carrier_start() starts no thread. */
-void *fib_carrier_main(void *c)
-{
-	return c;
-}
-
-int64_t fib_loop_nearest(void)
-{
-	int64_t nearest = pinned_deadline, at;
-	unsigned i;
-
-	for (i = 0; i < count; i++) {
-		at = fib_load(&carriers[i]->timers.nearest);
-		if (at < nearest)
-			nearest = at;
-	}
-	return nearest;
-}
-
-static void expire(struct fib_carrier *c, int64_t now)
-{
-	struct fiber *due[FIB_TIMERS_BATCH];
-	unsigned i, n;
-
-	if (fib_load(&c->timers.nearest) > now)
-		return;
-	while ((n = fib_timers_expire(&c->timers, now, due, FIB_TIMERS_BATCH)) != 0)
-		for (i = 0; i < n; i++)
-			fib_ready(due[i], false);
-}
-
-/* Wait for descriptors until deadline, ns of the real clock; 0: only look. */
-static int poll_descriptors(struct fib_carrier *c, int64_t deadline)
-{
-	struct fib_sched *s = c->sched;
-	struct fib_poll_event events[EVENTS];
-	int n;
-
-	if (!fib_load(&s->watching))
-		return 0;
-	n = s->poller->ops->wait(s->poller, events, EVENTS, deadline);
-	if (n > 0)
-		s->dispatch(events, n);
-	return n;
-}
-
-/* Fibers that a spawn or a yield has put into a queue of their carrier. */
-static void empty_queues(struct fib_carrier *c)
-{
-	struct fiber *fiber;
-
-	while ((fiber = fib_start_queue_take(&c->start_queue, false)) ||
-	       (fiber = fib_runqueue_take(&c->queue)) || (fiber = fib_inbox_take(&c->inbox)) ||
-	       (fiber = fib_inbox_take(&c->sched->inbox)))
-		fib_ready_add(fiber);
-}
-
-void fib_loop_gather(void)
-{
-	const int64_t now = fib_virtual_now();
-	unsigned i;
-
-	fib_coarse_set(now);
-	for (i = 0; i < count; i++) {
-		empty_queues(carriers[i]);
-		expire(carriers[i], now);
-		poll_descriptors(carriers[i], 0);
-	}
-	pinned_deadline = fib_pinned_gather();
-}
+#include "sched/sched.h"
 
 /* Nothing can run now: let time pass. False: nothing will ever happen. */
 static bool pass_time(void)
 {
-	const int64_t nearest = fib_loop_nearest();
-	unsigned i;
+	const int64_t nearest = fib_gather_nearest();
 
-	if (nearest != INT64_MAX) {
-		fib_virtual_reach(nearest);
-		return true;
-	}
-	for (i = 0; i < count; i++)
-		if (poll_descriptors(carriers[i], fib_virtual_patience()) > 0)
-			return true;
-	return false;
+	if (nearest == INT64_MAX)
+		return fib_gather_wait();
+	fib_virtual_reach(nearest);
+	return true;
 }
 
 static void run(struct fiber *fiber)
@@ -172,14 +51,9 @@ _Noreturn void fib_loop_stuck(void)
 
 bool fib_loop_turn(void)
 {
-	struct fiber *fiber;
-
-	fib_loop_gather();
-	while (!(fiber = fib_ready_next())) {
+	for (fib_gather(); !fib_ready_count(); fib_gather())
 		if (!pass_time())
 			return false;
-		fib_loop_gather();
-	}
-	run(fiber);
+	run(fib_ready_take(fib_explorer_on() ? fib_explore_next() : 0));
 	return true;
 }

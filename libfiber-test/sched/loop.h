@@ -9,9 +9,6 @@
 #define FIB_TEST_SCHED_LOOP_H
 
 #include <stdbool.h>
-#include <stdint.h>
-
-struct fib_carrier;
 
 /*
  * Let one fiber run until it waits, yields, exits, or the strategy lets another one go first.
@@ -19,16 +16,10 @@ struct fib_carrier;
  */
 bool fib_loop_turn(void);
 
-/* Collect fibers that became runnable: spawned ones, due timers, ready descriptors. */
-void fib_loop_gather(void);
-
 /*
  * A thread waits for fibers, and none can ever run: end the schedule with a finding, outside a
  * schedule the program.
  */
 _Noreturn void fib_loop_stuck(void);
-
-/* The nearest deadline of all carriers, ns; INT64_MAX: none. */
-int64_t fib_loop_nearest(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ready.c - make fibers runnable and choose the next one; in place of libfiber/sched/ready.c
+ * ready.c - make fibers runnable; in place of libfiber/sched/ready.c
  *
  * The set of runnable fibers is an array in the order of the fibers' numbers: in the order in which
  * alternatives of a choice are counted. Tests have few fibers; an insertion moves the rest.
@@ -12,7 +12,6 @@
 
 #include "base/check.h"
 #include "core/registry.h"
-#include "explore/explorer.h"
 #include "sched/sched.h"
 
 static struct {
@@ -63,20 +62,13 @@ void fib_ready_add(struct fiber *fiber)
 	ready.count++;
 }
 
-static struct fiber *take(unsigned i)
+struct fiber *fib_ready_take(unsigned i)
 {
 	struct fiber *fiber = ready.at[i];
 
 	ready.count--;
 	memmove(ready.at + i, ready.at + i + 1, (ready.count - i) * sizeof *ready.at);
 	return fiber;
-}
-
-struct fiber *fib_ready_next(void)
-{
-	if (!ready.count)
-		return NULL;
-	return take(ready.sorted ? fib_explore_next(ready.at, ready.count) : 0);
 }
 
 void fib_ready(struct fiber *fiber, bool front)

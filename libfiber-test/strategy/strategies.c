@@ -17,18 +17,6 @@ static const struct fib_strategy *const table[] = {
 
 static const struct fib_strategy *current;
 
-uint64_t fib_strategy_seed(uint64_t seed, uint64_t number, uint64_t salt)
-{
-	/* splitmix64 (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators"). */
-	uint64_t z = seed * UINT64_C(0x9e3779b97f4a7c15) + number * UINT64_C(0xbf58476d1ce4e5b9) +
-		     salt * UINT64_C(0x94d049bb133111eb);
-
-	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-	z ^= z >> 31;
-	return z ? z : 1;
-}
-
 static int parse_depth(const char *text, size_t n, unsigned *ret)
 {
 	char digits[4], *end;

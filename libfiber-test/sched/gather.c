@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* gather.c - the carriers of all runtimes, which are no threads, and what becomes runnable on them */
+#include "sched/gather.h"
+
+#include <errno.h>
+
+#include "base/check.h"
+#include "carriers.h"
+#include "core/registry.h"
+#include "os/os.h"
+#include "os/pinned.h"
+#include "os/virtual.h"
+#include "sched/ready.h"
+
+#define RUNTIMES 16u
+#define EVENTS	 16
+
+static struct fib_carrier *carriers[RUNTIMES];
+static unsigned count;
+static int64_t pinned_deadline = INT64_MAX; /* the nearest of pinned fibers that wait */
+
+unsigned fib_carriers_wanted(unsigned n)
+{
+	(void)n;
+	return 1;
+}
+
+int fib_carrier_start(struct fib_carrier *c)
+{
+	if (count == RUNTIMES)
+		return -EAGAIN;
+	/* Without it a stack overflow ends the program with less information. */
+	if (fib_os_altstack_enter(&c->altstack) < 0)
+		c->altstack = NULL;
+	c->above.carrier_begins(c);
+	fib_context_adopt(&c->announce);
+	carriers[count++] = c;
+	return 0;
+}
+
+void fib_carrier_join(struct fib_carrier *c)
+{
+	unsigned i;
+
+	for (i = 0; i < count && carriers[i] != c; i++)
+		;
+	fib_check(i < count);
+	carriers[i] = carriers[--count];
+	if (c->altstack)
+		fib_os_altstack_leave(c->altstack);
+	fib_stack_flush(&c->stacks);
+	fib_record_flush(&c->records);
+}
+
+/* Never called: fib_carrier_start() starts no thread. */
+void *fib_carrier_main(void *c)
+{
+	return c;
+}
+
+int64_t fib_gather_nearest(void)
+{
+	int64_t nearest = pinned_deadline, at;
+	unsigned i;
+
+	for (i = 0; i < count; i++) {
+		at = fib_load(&carriers[i]->timers.nearest);
+		if (at < nearest)
+			nearest = at;
+	}
+	return nearest;
+}
+
+static void expire(struct fib_carrier *c, int64_t now)
+{
+	struct fiber *due[FIB_TIMERS_BATCH];
+	unsigned i, n;
+
+	if (fib_load(&c->timers.nearest) > now)
+		return;
+	while ((n = fib_timers_expire(&c->timers, now, due, FIB_TIMERS_BATCH)) != 0)
+		for (i = 0; i < n; i++)
+			fib_ready(due[i], false);
+}
+
+/* Wait for descriptors until deadline, ns of the real clock; 0: only look. */
+static int poll_descriptors(struct fib_carrier *c, int64_t deadline)
+{
+	struct fib_sched *s = c->sched;
+	struct fib_poll_event events[EVENTS];
+	int n;
+
+	if (!fib_load(&s->watching))
+		return 0;
+	n = s->poller->ops->wait(s->poller, events, EVENTS, deadline);
+	if (n > 0)
+		s->dispatch(events, n);
+	return n;
+}
+
+/* Fibers that a spawn or a yield has put into a queue of their carrier. */
+static void empty_queues(struct fib_carrier *c)
+{
+	struct fiber *fiber;
+
+	while ((fiber = fib_start_queue_take(&c->start_queue, false)) ||
+	       (fiber = fib_runqueue_take(&c->queue)) || (fiber = fib_inbox_take(&c->inbox)) ||
+	       (fiber = fib_inbox_take(&c->sched->inbox)))
+		fib_ready_add(fiber);
+}
+
+void fib_gather(void)
+{
+	const int64_t now = fib_virtual_now();
+	unsigned i;
+
+	fib_coarse_set(now);
+	for (i = 0; i < count; i++) {
+		empty_queues(carriers[i]);
+		expire(carriers[i], now);
+		poll_descriptors(carriers[i], 0);
+	}
+	pinned_deadline = fib_pinned_gather();
+}
+
+bool fib_gather_wait(void)
+{
+	unsigned i;
+
+	for (i = 0; i < count; i++)
+		if (poll_descriptors(carriers[i], fib_virtual_patience()) > 0)
+			return true;
+	return false;
+}
