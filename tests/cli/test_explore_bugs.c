@@ -80,7 +80,7 @@ static struct finding find(const struct bug *bug, const char *option, const char
 {
 	static const char before[] = "fiber-test: replay: FIBER_TEST_REPLAY=";
 	struct harness_process *p = explore(NULL, bug->program, option, value, "bug");
-	struct finding f;
+	struct finding f = {0};
 	const char *second;
 
 	cli_expect(p, 1);
