@@ -28,8 +28,8 @@ class Lost(Exception):
 
 def counts(link):
     """
-    Whether the descriptor behind link is open, and no Unix socket. /proc/net/unix cannot tell: its lines are not read at one moment, and
-    one may be missing while other processes open and close sockets.
+    Whether the descriptor behind link is open, and no Unix socket. /proc/net/unix cannot tell: its lines are not read at one
+    moment, and one may be missing while other processes open and close sockets.
     """
     try:
         return not os.getxattr(link, "system.sockprotoname").startswith(b"UNIX")
