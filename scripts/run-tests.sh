@@ -14,6 +14,7 @@
 # CPU time that the first lane leaves. When the first lane is finished, it takes programs from the end of the second.
 # Tests of tools that measure times, or that depend on which processes exist, run at the end, one after another.
 # SLOWEST: the number of slow programs whose times are printed.
+# A failure is told again at the end, with the last lines of that program's output; each such line starts with "# failed".
 set -u
 
 LIMIT=${LIMIT:-120}
@@ -95,9 +96,12 @@ run() {
 	if [ -n "$why" ]; then
 		echo "not ok - $label: $why"
 		failed=$((failed + 1))
-		failures+=("$label: $why")
 	elif [ "$bad" -gt 0 ]; then
-		failures+=("$label: $(grep -aE '^not ok ' "$log" | grep -avE '# SKIP' | tr '\n' ';')")
+		why=$(grep -aE '^not ok ' "$log" | grep -avE '# SKIP' | tr '\n' ';')
+	fi
+	if [ -n "$why" ]; then
+		failures+=("# failed: $label: $why
+$(grep -avE '^ok ' "$log" | tail -n 40 | sed 's/^/# failed| /')")
 	fi
 }
 
@@ -217,7 +221,7 @@ printf '%s\n' "${times[@]}" | grep . | sort -rn | sed -n "1,${SLOWEST}p" | while
 	echo "# took $((tenths / 10)).$((tenths % 10)) s: $label"
 done
 for failure in "${failures[@]}"; do
-	echo "# failed: $failure"
+	echo "$failure"
 done
 echo "$passed passed, $failed failed$([ "$skipped" -eq 0 ] || echo ", $skipped skipped")"
 [ "$failed" -eq 0 ]
