@@ -15,6 +15,7 @@
  * Every caller tries first. So a child that exited long ago is found, and a process that is no
  * child is -ECHILD at once.
  */
+#include "choice.h"
 #include <errno.h>
 #include <poll.h>
 #include <sys/wait.h>
@@ -77,6 +78,7 @@ int fiber_waitpid(pid_t pid, int *ret_status, int options, int64_t deadline)
 {
 	int status = 0, rc;
 
+	fib_choice(NULL);
 	/* It means the children of the calling thread, and a fiber has no fixed thread. */
 	if (options & __WNOTHREAD)
 		return -EINVAL;

@@ -18,6 +18,7 @@
  *
  * If no thread is available, a call for a disk is made on the carrier: slow is better than failed.
  */
+#include "choice.h"
 #include "io/file.h"
 
 #include <errno.h>
@@ -175,6 +176,7 @@ static int open_offloaded(const char *path, int flags, mode_t mode, int64_t dead
 
 int fiber_open(const char *path, int flags, mode_t mode, int64_t deadline)
 {
+	fib_choice(NULL);
 	/* Checked first, so that no thread gets an open that is too late already. */
 	int fd = fib_wait_check(deadline);
 

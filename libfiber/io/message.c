@@ -11,6 +11,7 @@
  * ready but refuses, the fiber sleeps 1 ms instead. And descriptors that arrive in a message are
  * new: anything known of their numbers is dropped.
  */
+#include "choice.h"
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
@@ -115,6 +116,7 @@ ssize_t fiber_recv(int fd, void *buf, size_t size, int flags, int64_t deadline)
 {
 	const int other = MSG_DONTWAIT | MSG_PEEK | MSG_OOB | MSG_TRUNC | MSG_ERRQUEUE;
 
+	fib_choice_fd(fd);
 	if (flags & MSG_WAITALL && !(flags & other) && fib_os_is_stream(fd))
 		return receive_all(fd, buf, size, flags, deadline);
 	return receive(fd, buf, size, flags, NULL, NULL, deadline);
@@ -123,6 +125,7 @@ ssize_t fiber_recv(int fd, void *buf, size_t size, int flags, int64_t deadline)
 ssize_t fiber_recvfrom(int fd, void *buf, size_t size, int flags, struct sockaddr *addr,
 		       socklen_t *addrlen, int64_t deadline)
 {
+	fib_choice_fd(fd);
 	return receive(fd, buf, size, flags, addr, addrlen, deadline);
 }
 
@@ -162,11 +165,13 @@ static fib_always_inline ssize_t send_to(int fd, const void *buf, size_t size, i
 ssize_t fiber_sendto(int fd, const void *buf, size_t size, int flags, const struct sockaddr *addr,
 		     socklen_t addrlen, int64_t deadline)
 {
+	fib_choice_fd(fd);
 	return send_to(fd, buf, size, flags, addr, addrlen, deadline);
 }
 
 ssize_t fiber_send(int fd, const void *buf, size_t size, int flags, int64_t deadline)
 {
+	fib_choice_fd(fd);
 	return send_to(fd, buf, size, flags, NULL, 0, deadline);
 }
 
@@ -191,6 +196,7 @@ ssize_t fiber_recvmsg(int fd, struct msghdr *msg, int flags, int64_t deadline)
 {
 	struct fib_look look;
 
+	fib_choice_fd(fd);
 	for (;;) {
 		ssize_t n;
 		int rc;
@@ -211,6 +217,7 @@ ssize_t fiber_sendmsg(int fd, const struct msghdr *msg, int flags, int64_t deadl
 {
 	struct fib_look look;
 
+	fib_choice_fd(fd);
 	for (;;) {
 		ssize_t n;
 		int rc;

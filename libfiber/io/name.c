@@ -14,6 +14,7 @@
  *
  * Numeric names need neither a thread nor a place.
  */
+#include "choice.h"
 #include "io/name.h"
 
 #include <errno.h>
@@ -153,6 +154,7 @@ int fiber_getaddrinfo(const char *node, const char *service, const struct addrin
 	struct addrinfo *found = NULL;
 	int rc = find(node, service, &wanted, &found, deadline);
 
+	fib_choice(NULL);
 	if (rc < 0)
 		return rc;
 	if (ret)

@@ -12,6 +12,7 @@
  * memory of the caller, it can also be left later (fib_op_await_or_leave). The library then owns it
  * until its end.
  */
+#include "choice.h"
 #include "base/check.h"
 #include "io/op.h"
 
@@ -145,6 +146,7 @@ int fiber_op_await(struct fiber_op *op, int64_t deadline)
 	struct fib_ops *o;
 	int rc;
 
+	fib_choice(op);
 	fib_must_have(op, "the operation");
 	if (!c || !c->current)
 		return -EPERM;
@@ -208,6 +210,7 @@ int fiber_op_detach(struct fiber_op *op, void (*free_fn)(void *arg, int result),
 	struct fib_ops *o;
 	int rc;
 
+	fib_choice(op);
 	fib_must_have(op, "the operation");
 	if (!c || !c->current)
 		return -EPERM;

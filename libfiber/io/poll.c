@@ -14,6 +14,7 @@
  * A plain thread and a pinned fiber stay in poll(2), because the poller may not be polled by
  * another thread.
  */
+#include "choice.h"
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
@@ -189,6 +190,7 @@ int fiber_poll(struct pollfd *fds, nfds_t n, int64_t deadline)
 	struct fiber *fiber = fiber_self();
 	int rc;
 
+	fib_choice(NULL);
 	if (n > INT_MAX)
 		return -EINVAL;
 	rc = ask(fds, n);

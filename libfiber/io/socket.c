@@ -8,6 +8,7 @@
  * kernel's backlog meanwhile. So a server with too many connections keeps serving the ones it has,
  * without code for this case.
  */
+#include "choice.h"
 #include <errno.h>
 #include <poll.h>
 
@@ -63,6 +64,7 @@ int fiber_accept(int fd, struct sockaddr *addr, socklen_t *addrlen, int64_t dead
 	struct fib_look look;
 	int n, rc;
 
+	fib_choice_fd(fd);
 	for (;;) {
 		fib_descriptor_look(fd, &look);
 		n = try_accept(fd, addr, addrlen);
@@ -83,6 +85,7 @@ int fiber_connect(int fd, const struct sockaddr *addr, socklen_t addrlen, int64_
 {
 	int rc;
 
+	fib_choice_fd(fd);
 	fib_descriptor_opened(fd);
 	rc = fib_os_connect(fd, addr, addrlen);
 	if (rc == -EAGAIN) {

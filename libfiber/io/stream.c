@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* stream.c - read and write bytes: try, wait, try again */
+#include "choice.h"
 #include <errno.h>
 #include <poll.h>
 
@@ -25,6 +26,7 @@ ssize_t fiber_read(int fd, void *buf, size_t size, int64_t deadline)
 	const struct iovec v = {buf, size};
 	struct fib_look look;
 
+	fib_choice_fd(fd);
 	for (;;) {
 		ssize_t n = -EAGAIN;
 		int rc;
@@ -52,6 +54,7 @@ ssize_t fiber_write(int fd, const void *buf, size_t size, int64_t deadline)
 	struct fib_look look;
 	int rc;
 
+	fib_choice_fd(fd);
 	/* Most writes succeed at once: the first try needs no look. */
 	while (fib_unlikely(n == -EAGAIN || n <= FIB_OS_UNSURE)) {
 		fib_descriptor_look(fd, &look);
@@ -97,6 +100,7 @@ int fiber_wait_fd(int fd, short events, int64_t deadline)
 {
 	struct fib_look look;
 
+	fib_choice_fd(fd);
 	for (;;) {
 		struct pollfd p = {.fd = fd, .events = events};
 		int rc;
@@ -119,6 +123,7 @@ int fiber_close(int fd)
 {
 	int rc;
 
+	fib_choice_fd(fd);
 	fib_descriptor_forget(fd);
 	rc = fib_os_close(fd);
 	fib_descriptor_closed(fd);

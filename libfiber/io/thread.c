@@ -11,6 +11,7 @@
  * joins it. The helper exits with the wait; the system promises that a thread cancelled in
  * pthread_join(3) leaves the other joinable.
  */
+#include "choice.h"
 #include <errno.h>
 #include <poll.h>
 
@@ -64,6 +65,7 @@ int fiber_thread_join(pthread_t thread, void **ret, int64_t deadline)
 	void *value = NULL;
 	int rc = fib_os_thread_try_join(thread, &value);
 
+	fib_choice(NULL);
 	if (rc == -EBUSY) {
 		rc = wait_for_thread(thread, deadline);
 		if (rc == 0)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* vector.c - scatter/gather reads and writes: as stream.c, with several buffers */
+#include "choice.h"
 #include <errno.h>
 #include <poll.h>
 
@@ -14,6 +15,7 @@ ssize_t fiber_readv(int fd, const struct iovec *pieces, int count, int64_t deadl
 {
 	struct fib_look look;
 
+	fib_choice_fd(fd);
 	for (;;) {
 		ssize_t n;
 		int rc;
@@ -34,6 +36,7 @@ ssize_t fiber_writev(int fd, const struct iovec *pieces, int count, int64_t dead
 {
 	struct fib_look look;
 
+	fib_choice_fd(fd);
 	for (;;) {
 		ssize_t n;
 		int rc;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* early.c - end a fiber from within its functions: fiber_exit, fiber_fail */
+#include "choice.h"
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -31,6 +32,7 @@ _Noreturn void fiber_exit(void *value)
 {
 	struct fiber *fiber = must_be_fiber("fiber_exit");
 
+	fib_choice(NULL);
 	fiber->result.value = value;
 	exit_early(fiber);
 }
@@ -40,6 +42,7 @@ _Noreturn void fiber_fail(int error, const char *fmt, ...)
 	struct fiber *fiber = must_be_fiber("fiber_fail");
 	va_list ap;
 
+	fib_choice(NULL);
 	if (fmt) {
 		va_start(ap, fmt);
 		vsnprintf(fiber->failure, sizeof fiber->failure, fmt, ap);

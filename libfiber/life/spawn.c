@@ -71,6 +71,7 @@ void fib_fiber_main(void *arg)
 
 	fib_context_begun(&fiber->announce);
 	fiber->result.value = fiber->fn(fiber->arg);
+	fib_choice_exit(fiber->fn);
 	fib_fiber_end(fiber);
 }
 

@@ -6,6 +6,7 @@
  * after that nothing can be submitted. Then background fibers are made to exit, and no work can
  * arrive any more when the carriers stop.
  */
+#include "choice.h"
 #include "runtime/runtime.h"
 
 #include <errno.h>
@@ -129,6 +130,7 @@ int fiber_runtime_fd(struct fiber_runtime *rt)
 
 int fiber_submit(struct fiber_runtime *rt, struct fiber *fiber)
 {
+	fib_choice(rt);
 	fib_must_have(fiber, "the fiber");
 	if (!rt)
 		rt = fiber_runtime_self();
@@ -138,6 +140,7 @@ int fiber_submit(struct fiber_runtime *rt, struct fiber *fiber)
 int fiber_runtime_spawn(struct fiber_runtime *rt, const struct fiber_attr *attr, fiber_fn *fn,
 			void *arg, struct fiber **ret)
 {
+	fib_choice(rt);
 	fib_must_have(rt, "the runtime");
 	return fib_spawn(&rt->sched, attr, fn, arg, __builtin_return_address(0), ret);
 }
@@ -154,6 +157,7 @@ int fiber_runtime_finish(struct fiber_runtime *rt, int64_t deadline)
 	struct fib_sched *s;
 	int rc;
 
+	fib_choice(rt);
 	fib_must_have(rt, "the runtime");
 	s = &rt->sched;
 	if (c && c->sched == s)

@@ -61,6 +61,7 @@ int fiber_chan_new(size_t elem_size, size_t capacity, struct fiber_chan **ret)
 
 struct fiber_chan *fiber_chan_ref(struct fiber_chan *chan)
 {
+	fib_choice(chan);
 	fib_must_have(chan, "the channel");
 	fib_add_relaxed(&chan->refs, 1);
 	return chan;
@@ -68,6 +69,7 @@ struct fiber_chan *fiber_chan_ref(struct fiber_chan *chan)
 
 void fiber_chan_unref(struct fiber_chan *chan)
 {
+	fib_choice(chan);
 	/* Acquire and release: all uses of the channel happen before it is freed. */
 	if (!chan || fib_sub(&chan->refs, 1) != 1)
 		return;

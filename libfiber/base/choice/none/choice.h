@@ -12,6 +12,10 @@
 /* The calling fiber is about to use object, a pointer, by the public function that contains this line. */
 #define fib_choice(object) ((void)sizeof(object))
 
+/* The same for a descriptor, and for the end of a fiber that runs fn. */
+#define fib_choice_fd(fd)   ((void)sizeof(fd))
+#define fib_choice_exit(fn) ((void)sizeof(fn))
+
 /* One of n equally good alternatives, 0..n-1; otherwise: the expression that production uses. */
 #define fib_choice_of(n, what, otherwise) ((void)sizeof(n), (void)sizeof(what), (otherwise))
 
