@@ -66,7 +66,7 @@ void fib_explorer_begin(const struct fib_schedule *schedule)
 	x.step = x.alone = 0;
 	fib_store(x.schedule.made, 0);
 	fib_ready_begin();
-	fib_virtual_begin();
+	fib_virtual_begin(fib_gather_nearest);
 	x.on = true;
 }
 

@@ -14,6 +14,7 @@
 
 #include "choice.h"
 #include "os/threads.h"
+#include "os/virtual.h"
 #include "wait/wait.h"
 
 struct call {
@@ -26,6 +27,7 @@ static void *run_call(void *arg)
 {
 	struct call *call = arg;
 
+	fib_virtual_follow();
 	call->value = call->fn(call->arg);
 	return NULL;
 }

@@ -4,12 +4,15 @@
  *
  * The clock stands still while a fiber can run. When none can, the loop moves it to the nearest
  * deadline (sched/loop.c). A fiber that reads the clock in a loop until it is late must end: from
- * the READINGS-th reading in a row without a choice, each reading moves the clock by STEP.
+ * the READINGS-th reading in a row without a choice, each reading moves the clock to the nearest
+ * deadline, but at most by STEP.
  */
 #include "os/os.h"
 
 #include <errno.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/compiler.h"
 #include "os/virtual.h"
@@ -22,14 +25,18 @@ static struct {
 	bool on;
 	int64_t now;
 	int64_t patience;
+	int64_t (*nearest)(void);
 	unsigned readings;
 } clock_of_schedule = {.patience = INT64_C(10000000000)};
 
+static _Thread_local bool follows; /* this thread lives in virtual time */
+
+/* Past the functions that take libc's place in the program (libc/). */
 static int64_t read_clock(clockid_t clock)
 {
 	struct timespec t;
 
-	if (clock_gettime(clock, &t) < 0)
+	if (syscall(SYS_clock_gettime, clock, &t) < 0)
 		return -errno;
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
@@ -39,16 +46,27 @@ int64_t fib_virtual_real(void)
 	return read_clock(CLOCK_MONOTONIC);
 }
 
-void fib_virtual_begin(void)
+void fib_virtual_begin(int64_t (*nearest)(void))
 {
-	clock_of_schedule.on = true;
+	clock_of_schedule.nearest = nearest;
+	clock_of_schedule.on = follows = true;
 	clock_of_schedule.now = BEGINNING;
 	clock_of_schedule.readings = 0;
 }
 
 void fib_virtual_end(void)
 {
-	clock_of_schedule.on = false;
+	clock_of_schedule.on = follows = false;
+}
+
+void fib_virtual_follow(void)
+{
+	follows = clock_of_schedule.on;
+}
+
+bool fib_virtual_here(void)
+{
+	return follows;
 }
 
 void fib_virtual_reach(int64_t at)
@@ -56,7 +74,7 @@ void fib_virtual_reach(int64_t at)
 	const struct timespec until = {(time_t)(at / 1000000000), (long)(at % 1000000000)};
 
 	if (!clock_of_schedule.on)
-		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+		syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 	else if (at > clock_of_schedule.now)
 		clock_of_schedule.now = at;
 }
@@ -83,10 +101,17 @@ void fib_virtual_chosen(void)
 	clock_of_schedule.readings = 0;
 }
 
+static void move_on(void)
+{
+	const int64_t nearest = clock_of_schedule.nearest(), next = clock_of_schedule.now + STEP;
+
+	clock_of_schedule.now = nearest > clock_of_schedule.now && nearest < next ? nearest : next;
+}
+
 fib_noinline int64_t fib_os_now(void)
 {
-	if (clock_of_schedule.on && ++clock_of_schedule.readings > READINGS)
-		clock_of_schedule.now += STEP;
+	if (clock_of_schedule.on && ++clock_of_schedule.readings >= READINGS)
+		move_on();
 	return fib_virtual_now();
 }
 

@@ -6,9 +6,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Start the clock of a schedule at 1 s; stop it: fib_os_now() is the system's clock again. */
-void fib_virtual_begin(void);
+/*
+ * Start the clock of a schedule at 1 s; stop it: fib_os_now() is the system's clock again. nearest
+ * returns the nearest deadline of all, ns; INT64_MAX: none.
+ */
+void fib_virtual_begin(int64_t (*nearest)(void));
 void fib_virtual_end(void);
+
+/*
+ * Whether the calling thread lives in virtual time: the one that runs the schedule, and a helper
+ * thread that it waits for, which calls fib_virtual_follow() first. Other threads of the program
+ * are not controlled.
+ */
+void fib_virtual_follow(void);
+bool fib_virtual_here(void);
 
 /* fib_os_now() for the loop itself: it is no reading of the program. */
 int64_t fib_virtual_now(void);
