@@ -24,8 +24,6 @@
 #include "os/virtual.h"
 #include "strategy/strategy.h"
 
-#define ERRORS_SHOWN 16384u
-
 struct exploration {
 	struct fib_test test;
 	struct fiber_test_options options;
@@ -58,11 +56,13 @@ static int start_workers(struct exploration *e)
 	return e->count ? 0 : rc;
 }
 
-static void await_workers(struct exploration *e)
+/* Returns 0, or the error of a worker that could not explore. */
+static int await_workers(struct exploration *e)
 {
 	const int64_t limit = e->options.time_limit;
 	const int64_t end = limit < 0 ? INT64_MAX : fib_virtual_real() + limit;
 	uint64_t lowest = UINT64_MAX, number;
+	int error = 0;
 	unsigned i;
 
 	for (i = 0; i < e->count; i++) {
@@ -70,6 +70,8 @@ static void await_workers(struct exploration *e)
 
 		fib_worker_wait(&e->workers[i], e->options.hang_limit, end);
 		number = fib_load(&shared->running);
+		if (fib_load(&shared->error))
+			error = -(int)fib_load(&shared->error);
 		if (!fib_load(&shared->found) || number >= lowest)
 			continue;
 		lowest = number;
@@ -77,6 +79,7 @@ static void await_workers(struct exploration *e)
 		/* One that was killed could not say so itself. */
 		fib_store(&e->board->lowest, lowest);
 	}
+	return e->found ? 0 : error;
 }
 
 /* -- the finding -- */
@@ -110,37 +113,6 @@ static void write_token(struct exploration *e)
 	token.number =
 		fib_load(&e->found->shared->learning) ? 0 : fib_load(&e->found->shared->running);
 	fib_token_write(&token, e->token);
-}
-
-/* The last line that is not empty, without line ends. */
-static void last_line(const char *text, char *ret, size_t size)
-{
-	const char *end = text + strlen(text), *at;
-
-	while (end > text && (end[-1] == '\n' || end[-1] == '\r'))
-		end--;
-	for (at = end; at > text && at[-1] != '\n'; at--)
-		;
-	snprintf(ret, size, "%.*s", (int)(end - at), at);
-}
-
-/* What the worker wrote to stderr; the caller frees it. */
-static char *errors_of(const struct fib_worker *w)
-{
-	char *text = calloc(1, ERRORS_SHOWN + 1);
-	const off_t size = lseek(w->errors, 0, SEEK_END);
-	const off_t from = size > (off_t)ERRORS_SHOWN ? size - (off_t)ERRORS_SHOWN : 0;
-
-	if (text && pread(w->errors, text, ERRORS_SHOWN, from) < 0)
-		text[0] = 0;
-	return text;
-}
-
-/* An assertion of another library has said on stderr what failed. */
-static void take_message(struct fib_shared *shared, const char *errors)
-{
-	if (errors && errors[0] && strcmp(shared->message, "abort()") == 0)
-		last_line(errors, shared->message, sizeof shared->message);
 }
 
 static void fill(const struct exploration *e, struct fiber_test_result *ret)
@@ -182,6 +154,19 @@ static void report_of(struct exploration *e, struct fib_worker *ret)
 		fib_worker_wait(ret, e->options.hang_limit, INT64_MAX);
 }
 
+/* The schedule alone, in a fresh process, ended in another way. */
+static void write_not_back(const struct exploration *e, FILE *out)
+{
+	/* Its message says this already. */
+	if (e->found->shared->verdict == FIBER_TEST_DIVERGED)
+		return;
+	fprintf(out, "this did not happen again in a fresh process: %s\n",
+		e->options.flags & FIBER_TEST_ISOLATE
+			? "the test reads a clock or an address, or uses a thread"
+			: "the test keeps something from one schedule to the next; see "
+			  "FIBER_TEST_ISOLATE and `memory`");
+}
+
 static char *write_report(struct exploration *e, const char *errors)
 {
 	const struct fib_shared *found = e->found->shared;
@@ -214,6 +199,8 @@ static char *write_report(struct exploration *e, const char *errors)
 		fprintf(out, "%s:%d: %s\n", found->file, found->line, found->message);
 	if (w.shared)
 		fputs(w.shared->report, out);
+	if (w.shared && !fib_finding_same(w.shared, found))
+		write_not_back(e, out);
 	if (errors && errors[0])
 		fprintf(out, "stderr of the test:\n%s", errors);
 	fclose(out);
@@ -223,9 +210,8 @@ static char *write_report(struct exploration *e, const char *errors)
 
 static char *treat_finding(struct exploration *e)
 {
-	char *errors = errors_of(e->found), *report;
+	char *errors = fib_worker_errors(e->found), *report;
 
-	take_message(e->found->shared, errors);
 	e->deviations = deviations_of(e->found->shared, &e->n);
 	if (!e->deviations) {
 		free(errors);
@@ -290,8 +276,9 @@ int fib_explore(fiber_test_fn *fn, void *arg, const struct fiber_test_options *o
 		return 0;
 	}
 	rc = start_workers(&e);
+	if (rc == 0)
+		rc = await_workers(&e);
 	if (rc == 0) {
-		await_workers(&e);
 		if (e.found)
 			*ret_report = treat_finding(&e);
 		fill(&e, ret);

@@ -2,10 +2,12 @@
 /* finding.c - record what was found and leave the process */
 #include "explore/finding.h"
 
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static struct {
@@ -44,6 +46,55 @@ void fib_finding_to(struct fib_shared *shared, void (*on_found)(struct fib_share
 void fib_finding_progress(void)
 {
 	fib_store(&here.shared->progress, fib_load(&here.shared->progress) + 1);
+}
+
+void fib_finding_reached(uint64_t bits)
+{
+	fib_store(&here.shared->reached, fib_load(&here.shared->reached) | bits);
+}
+
+_Noreturn void fib_finding_give_up(int error)
+{
+	fib_store(&here.shared->error, (uint32_t)error);
+	_exit(1);
+}
+
+bool fib_finding_same(const struct fib_shared *a, const struct fib_shared *b)
+{
+	return fib_load(&a->found) && fib_load(&b->found) && a->verdict == b->verdict &&
+	       a->line == b->line && strcmp(a->message, b->message) == 0 &&
+	       strcmp(a->file, b->file) == 0;
+}
+
+bool fib_finding_status(struct fib_shared *shared, int status)
+{
+	char text[128];
+
+	if (fib_load(&shared->found) || fib_load(&shared->error))
+		return true;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+		return false;
+	if (WIFEXITED(status))
+		snprintf(text, sizeof text, "exit(%d)", WEXITSTATUS(status));
+	else if (WTERMSIG(status) == SIGABRT)
+		snprintf(text, sizeof text, "abort()");
+	else
+		snprintf(text, sizeof text, "signal %d (%s)", WTERMSIG(status),
+			 strsignal(WTERMSIG(status)));
+	shared->verdict = WIFSIGNALED(status) && WTERMSIG(status) != SIGABRT ? FIBER_TEST_CRASHED
+									     : FIBER_TEST_FAILED;
+	snprintf(shared->message, sizeof shared->message, "%s", text);
+	fib_store(&shared->found, 1);
+	return true;
+}
+
+void fib_finding_leave(int status)
+{
+	if (!fib_finding_status(here.shared, status))
+		return;
+	if (fib_load(&here.shared->found))
+		here.on_found(here.shared);
+	_exit(1);
 }
 
 _Noreturn void fib_finding_at(enum fiber_test_verdict verdict, const char *file, int line,

@@ -27,6 +27,7 @@ struct fib_shared {
 	_Atomic uint32_t longest;   /* most choices of a schedule so far */
 	_Atomic uint32_t found;	    /* the rest is valid */
 	_Atomic uint32_t complete;  /* every schedule was run */
+	_Atomic uint32_t error;	    /* errno of a call that exploring needs; 0: none */
 	_Atomic uint64_t reached;   /* bits of options.reach */
 	uint32_t verdict;
 	int32_t line;
@@ -49,7 +50,25 @@ _Noreturn void fib_finding(enum fiber_test_verdict verdict, const char *fmt, ...
 _Noreturn void fib_finding_at(enum fiber_test_verdict verdict, const char *file, int line,
 			      const char *message);
 
+/*
+ * A process ended with this status of waitpid(). Without a finding of its own, any end but exit(0)
+ * is one. Returns whether there is a finding.
+ */
+bool fib_finding_status(struct fib_shared *shared, int status);
+
+/* The same for a process of this process's schedule: with a finding it ends this process too. */
+void fib_finding_leave(int status);
+
+/* Whether both have a finding, with the same verdict, message and place. */
+bool fib_finding_same(const struct fib_shared *a, const struct fib_shared *b);
+
+/* The system refuses what exploring needs: end this process; fib_explore() returns -error. */
+_Noreturn void fib_finding_give_up(int error);
+
 /* The schedule is alive. */
 void fib_finding_progress(void);
+
+/* These bits of options.reach were reached. */
+void fib_finding_reached(uint64_t bits);
 
 #endif

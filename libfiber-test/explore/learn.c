@@ -25,7 +25,7 @@ void fib_learn_begin(const struct fib_test *test)
 	fib_strategies_begin(&random, test->options->seed, NUMBER);
 }
 
-void fib_learn(const struct fib_test *test, const struct fib_schedule *schedule)
+void fib_learn(const struct fib_test *test, const struct fib_schedule *schedule, fib_run_fn *run)
 {
 	struct fib_schedule s = *schedule;
 	struct fib_step *first;
@@ -35,8 +35,9 @@ void fib_learn(const struct fib_test *test, const struct fib_schedule *schedule)
 	s.replays = false;
 	s.traced = true;
 	fib_explorer_trace(count_call);
+	fib_learnt_begin();
 	fib_learn_begin(test);
-	fib_run_schedule(test, &s);
+	run(test, &s);
 	fib_explorer_trace(NULL);
 	fib_finding_progress();
 	n = fib_load(s.made);
@@ -46,7 +47,7 @@ void fib_learn(const struct fib_test *test, const struct fib_schedule *schedule)
 		fib_finding(FIBER_TEST_FAILED, "out of memory");
 	memcpy(first, s.steps, n * sizeof *first);
 	fib_learn_begin(test);
-	fib_run_schedule(test, &s);
+	run(test, &s);
 	fib_finding_progress();
 	for (i = 0; i < n && i < fib_load(s.made); i++)
 		if (memcmp(&first[i], &s.steps[i], sizeof *first) != 0)

@@ -10,8 +10,8 @@ void fib_learn_begin(const struct fib_test *test);
 
 /*
  * Run it twice: learn from it (strategy/strategy.h), and see that the test is deterministic; if it
- * is not, the finding is `diverged`. *schedule says where choices are written.
+ * is not, the finding is `diverged`. *schedule says where choices are written, run how it is run.
  */
-void fib_learn(const struct fib_test *test, const struct fib_schedule *schedule);
+void fib_learn(const struct fib_test *test, const struct fib_schedule *schedule, fib_run_fn *run);
 
 #endif

@@ -22,24 +22,17 @@ struct search {
 	int64_t end;
 };
 
-static bool same(const struct fib_shared *a, const struct fib_shared *b)
-{
-	return a->verdict == b->verdict && a->line == b->line &&
-	       strcmp(a->message, b->message) == 0 && strcmp(a->file, b->file) == 0;
-}
-
 static bool comes_back(struct search *s, const struct fib_deviation *deviations, unsigned n)
 {
 	struct fib_worker w;
-	bool back = false;
+	bool back;
 
 	if (s->tries++ >= TRIES_MAX || fib_virtual_real() > s->end)
 		return false;
 	if (fib_worker_try(s->test, deviations, n, false, &w) < 0)
 		return false;
 	fib_worker_wait(&w, s->test->options->hang_limit, INT64_MAX);
-	if (fib_load(&w.shared->found))
-		back = same(w.shared, s->found);
+	back = fib_finding_same(w.shared, s->found);
 	fib_worker_release(&w);
 	return back;
 }

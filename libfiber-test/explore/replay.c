@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "explore/isolate.h"
 #include "explore/learn.h"
 #include "explore/settings.h"
 #include "os/virtual.h"
@@ -112,7 +113,9 @@ static void run(const struct fib_test *test, struct fib_shared *shared)
 
 	if (replay.token.numbered) {
 		if (replay.token.number) {
-			fib_learn(test, &s);
+			fib_learn(test, &s,
+				  test->options->flags & FIBER_TEST_ISOLATE ? fib_isolate
+									    : fib_run_schedule);
 			fib_report_begin();
 			fib_strategies_parse(test->options->strategy, &strategies, &why);
 			fib_strategies_begin(&strategies, replay.token.seed, replay.token.number);

@@ -21,7 +21,8 @@ int fib_run_prepare(const struct fib_test *test);
  * Run one schedule, whose choices come from *schedule. With a finding it does not return
  * (finding.h).
  */
-void fib_run_schedule(const struct fib_test *test, const struct fib_schedule *schedule);
+typedef void fib_run_fn(const struct fib_test *test, const struct fib_schedule *schedule);
+fib_run_fn fib_run_schedule;
 
 /* Bits of options.reach that were reached in any schedule of this process. */
 uint64_t fib_run_reached(void);

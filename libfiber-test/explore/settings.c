@@ -205,7 +205,7 @@ static int check(const struct fiber_test_options *o)
 	struct fib_strategies strategies;
 	const char *why;
 
-	if (o->faults || o->fault_limit > 1 || o->flags)
+	if (o->faults || o->fault_limit > 1 || (o->flags & ~(unsigned)FIBER_TEST_ISOLATE))
 		return -EINVAL;
 	if (o->steps > 10000000 || o->jobs > 256 || (o->nmemory && !o->memory))
 		return -EINVAL;

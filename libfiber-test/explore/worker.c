@@ -21,11 +21,13 @@
 
 #include "base/compiler.h"
 #include "os/virtual.h"
+#include "explore/isolate.h"
 #include "explore/learn.h"
 #include "report/report.h"
 #include "strategy/strategy.h"
 
-#define LOOK_MS 50
+#define LOOK_MS	     50
+#define ERRORS_SHOWN 16384u
 
 static struct fib_board *board_here; /* NULL: the process runs one schedule */
 
@@ -112,6 +114,7 @@ static void run_many(const struct fib_test *test, struct fib_board *board,
 {
 	const struct fiber_test_options *o = test->options;
 	const struct fib_schedule s = schedule_of(test, shared);
+	fib_run_fn *const run = o->flags & FIBER_TEST_ISOLATE ? fib_isolate : fib_run_schedule;
 	struct fib_strategies strategies;
 	uint64_t number;
 	unsigned made;
@@ -122,7 +125,7 @@ static void run_many(const struct fib_test *test, struct fib_board *board,
 	fib_exhaustive_limit(o->preemptions);
 	fib_store(&shared->running, 1);
 	fib_store(&shared->learning, 1);
-	fib_learn(test, &s);
+	fib_learn(test, &s, run);
 	fib_store(&shared->learning, 0);
 	for (number = index + 1; number <= o->schedules && number < fib_load(&board->lowest);
 	     number += count) {
@@ -130,11 +133,11 @@ static void run_many(const struct fib_test *test, struct fib_board *board,
 		if (lseek(STDERR_FILENO, 0, SEEK_CUR) > 0 && ftruncate(STDERR_FILENO, 0) == 0)
 			lseek(STDERR_FILENO, 0, SEEK_SET);
 		fib_strategies_begin(&strategies, o->seed, number);
-		fib_run_schedule(test, &s);
+		run(test, &s);
 		made = fib_load(&shared->made);
 		if (made > fib_load(&shared->longest))
 			fib_store(&shared->longest, made);
-		fib_store(&shared->reached, fib_run_reached());
+		fib_finding_reached(fib_run_reached());
 		fib_store(&shared->schedules, fib_load(&shared->schedules) + 1);
 		fib_finding_progress();
 		if (!fib_strategies_end(shared->steps, made)) {
@@ -196,32 +199,49 @@ int fib_worker_try(const struct fib_test *test, const struct fib_deviation *devi
 	_exit(0);
 }
 
-/* A process that ended without saying why. */
-static void explain(struct fib_shared *shared, int status)
-{
-	char text[128];
-
-	if (fib_load(&shared->found) || (WIFEXITED(status) && WEXITSTATUS(status) == 0))
-		return;
-	if (WIFEXITED(status))
-		snprintf(text, sizeof text, "exit(%d)", WEXITSTATUS(status));
-	else if (WTERMSIG(status) == SIGABRT)
-		snprintf(text, sizeof text, "abort()");
-	else
-		snprintf(text, sizeof text, "signal %d (%s)", WTERMSIG(status),
-			 strsignal(WTERMSIG(status)));
-	shared->verdict = WIFSIGNALED(status) && WTERMSIG(status) != SIGABRT ? FIBER_TEST_CRASHED
-									     : FIBER_TEST_FAILED;
-	snprintf(shared->message, sizeof shared->message, "%s", text);
-	fib_store(&shared->found, 1);
-}
-
 static void call_hung(struct fib_shared *shared, int64_t hang_limit)
 {
 	shared->verdict = FIBER_TEST_HUNG;
 	snprintf(shared->message, sizeof shared->message, "no choice within %.1f s",
 		 (double)hang_limit / 1e9);
 	fib_store(&shared->found, 1);
+}
+
+/* The last line that is not empty, without line ends. */
+static void last_line(const char *text, char *ret, size_t size)
+{
+	const char *end = text + strlen(text), *at;
+
+	while (end > text && (end[-1] == '\n' || end[-1] == '\r'))
+		end--;
+	for (at = end; at > text && at[-1] != '\n'; at--)
+		;
+	snprintf(ret, size, "%.*s", (int)(end - at), at);
+}
+
+char *fib_worker_errors(const struct fib_worker *w)
+{
+	char *text = calloc(1, ERRORS_SHOWN + 1);
+	const off_t size = lseek(w->errors, 0, SEEK_END);
+	const off_t from = size > (off_t)ERRORS_SHOWN ? size - (off_t)ERRORS_SHOWN : 0;
+
+	if (text && pread(w->errors, text, ERRORS_SHOWN, from) < 0)
+		text[0] = 0;
+	return text;
+}
+
+/* An assertion of another library has said on stderr what failed. */
+static void take_message(const struct fib_worker *w)
+{
+	struct fib_shared *shared = w->shared;
+	char *errors;
+
+	if (!fib_load(&shared->found) || strcmp(shared->message, "abort()") != 0)
+		return;
+	errors = fib_worker_errors(w);
+	if (errors && errors[0])
+		last_line(errors, shared->message, sizeof shared->message);
+	free(errors);
 }
 
 void fib_worker_wait(struct fib_worker *w, int64_t hang_limit, int64_t end)
@@ -249,7 +269,8 @@ void fib_worker_wait(struct fib_worker *w, int64_t hang_limit, int64_t end)
 		break;
 	}
 	w->pid = -1;
-	explain(w->shared, status);
+	fib_finding_status(w->shared, status);
+	take_message(w);
 }
 
 void fib_worker_release(struct fib_worker *w)

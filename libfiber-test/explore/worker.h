@@ -36,6 +36,9 @@ int fib_worker_try(const struct fib_test *test, const struct fib_deviation *devi
  * signal ended the process.
  */
 void fib_worker_wait(struct fib_worker *worker, int64_t hang_limit, int64_t end);
+
+/* The end of what it wrote to stderr; the caller frees it. NULL: no memory. */
+char *fib_worker_errors(const struct fib_worker *worker);
 void fib_worker_release(struct fib_worker *worker);
 
 #endif

@@ -1,15 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-/* learnt.c - what the first schedule of a test tells about the others */
-#include <stdlib.h>
+/*
+ * learnt.c - what the first schedule of a test tells about the others
+ *
+ * That schedule may run in a process of its own, so what it leaves is in memory that its parent
+ * shares.
+ */
+#include <stddef.h>
+#include <sys/mman.h>
 
 #include "base/check.h"
 #include "strategy/strategy.h"
 
+#define FIBERS 65536u /* of later ones nothing is learnt */
+
 static struct {
 	unsigned choices;
-	unsigned *calls; /* by number */
-	uint32_t room;
+	unsigned *calls; /* by number; NULL: nothing is learnt */
 } learnt = {.choices = 1};
+
+void fib_learnt_begin(void)
+{
+	const size_t size = FIBERS * sizeof *learnt.calls;
+
+	if (learnt.calls)
+		fib_check(munmap(learnt.calls, size) == 0);
+	learnt.calls = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	fib_check(learnt.calls != MAP_FAILED);
+}
 
 void fib_learnt_steps(unsigned n)
 {
@@ -18,18 +36,8 @@ void fib_learnt_steps(unsigned n)
 
 void fib_learnt_call(uint32_t number)
 {
-	const uint32_t before = learnt.room;
-	uint32_t i;
-
-	if (number >= learnt.room) {
-		while (learnt.room <= number)
-			learnt.room = learnt.room ? 2 * learnt.room : 64;
-		learnt.calls = realloc(learnt.calls, learnt.room * sizeof *learnt.calls);
-		fib_check(learnt.calls);
-		for (i = before; i < learnt.room; i++)
-			learnt.calls[i] = 0;
-	}
-	learnt.calls[number]++;
+	if (learnt.calls && number < FIBERS)
+		learnt.calls[number]++;
 }
 
 unsigned fib_learnt_choices(void)
@@ -39,6 +47,7 @@ unsigned fib_learnt_choices(void)
 
 unsigned fib_learnt_left(uint32_t number, unsigned done)
 {
-	return number < learnt.room && learnt.calls[number] > done ? learnt.calls[number] - done
-								   : 1;
+	const unsigned calls = learnt.calls && number < FIBERS ? learnt.calls[number] : 0;
+
+	return calls > done ? calls - done : 1;
 }

@@ -54,7 +54,8 @@ bool fib_strategies_end(const struct fib_step *steps, unsigned n);
 
 /* -- what was learnt from the first schedule, learnt.c -- */
 
-/* Learn from its choices, and from how many calls each fiber made. */
+/* Forget. Then learn from its choices, and from how many calls each fiber made. */
+void fib_learnt_begin(void);
 void fib_learnt_steps(unsigned n);
 void fib_learnt_call(uint32_t number);
 unsigned fib_learnt_choices(void);
