@@ -9,7 +9,7 @@
 
 # Files of libfiber that libfiber-test replaces by files of its own. A snapshot of the own fibers needs three of service/.
 EXPLORE_NOT := libfiber/os/linux/clock.c libfiber/os/linux/futex.c libfiber/sched/ready.c libfiber/sched/carrier.c \
-	libfiber/sched/idle.c libfiber/life/offload.c \
+	libfiber/sched/idle.c libfiber/life/offload.c libfiber/io/call_on_thread.c \
 	$(filter-out %/sample.c %/objects.c %/walk.c,$(wildcard libfiber/service/*.c))
 EXPLORE_LIB := $(filter-out $(EXPLORE_NOT),$(LIB_SRC))
 EXPLORE_OWN := $(wildcard libfiber-test/*/*.c)

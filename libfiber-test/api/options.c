@@ -12,9 +12,13 @@ const char fib_options_help[] =
 	"  --replay TOKEN      run the one schedule of a token in this process\n"
 	"  --schedules N       run at most N schedules of each test\n"
 	"  --seed N            the same seed gives the same schedules\n"
-	"  --strategy LIST     random, pct, pct:DEPTH, pos, urw, bound, exhaustive, portfolio\n"
+	"  --strategy LIST     random, pct, pct:DEPTH, pos, urw, surw, bound, exhaustive,\n"
+	"                      each-fault, portfolio\n"
 	"  --steps N           choices in one schedule\n"
 	"  --preemptions N     exhaustive: at most N switches away from a fiber that could go on\n"
+	"  --faults LIST       memory, short, reset, descriptors, cancel, spurious, disk, spawn,\n"
+	"                      all, none\n"
+	"  --fault-limit N     faults in one schedule\n"
 	"  --slack TIME        how far the clock may run ahead while fibers can run\n"
 	"  --time TIME         real time for each test: 5s, 200ms, none\n"
 	"  --hang TIME         real time without a choice\n"
@@ -62,9 +66,9 @@ static void set(const char *program, const char *name, const char *value)
 
 bool fib_option_take(int argc, char *argv[], int *i)
 {
-	static const char *const names[] = {"replay", "schedules",   "seed",	  "strategy",
-					    "steps",  "preemptions", "slack",	  "time",
-					    "hang",   "jobs",	     "at-failure"};
+	static const char *const names[] = {
+		"replay", "schedules", "seed", "strategy",   "steps",  "preemptions", "slack",
+		"time",	  "hang",      "jobs", "at-failure", "faults", "fault-limit"};
 	unsigned k;
 
 	for (k = 0; k < sizeof names / sizeof *names; k++) {

@@ -12,6 +12,7 @@
 #include "choice.h"
 #include "explore/explore.h"
 #include "explore/explorer.h"
+#include "explore/faults.h"
 #include "explore/finding.h"
 #include "explore/run.h"
 #include "report/report.h"
@@ -100,6 +101,11 @@ unsigned fiber_test_choose(unsigned n, const char *what)
 	return fib_explore_pick(n < 65535 ? n : 65535, what);
 }
 
+bool fiber_test_fault(const char *what)
+{
+	return fib_fault_of_program(what, __builtin_return_address(0));
+}
+
 uint64_t fiber_test_random(void)
 {
 	return fib_run_random();
@@ -139,7 +145,7 @@ void fiber_test_note(const char *fmt, ...)
 	char text[512];
 	va_list ap;
 
-	if (!fib_explorer_on() || !me)
+	if (!fib_explorer_traced() || !me)
 		return;
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);

@@ -100,7 +100,7 @@ static struct fib_deviation *deviations_of(const struct fib_shared *shared, unsi
 static void write_token(struct exploration *e)
 {
 	const struct fiber_test_options *o = &e->options;
-	struct fib_token token = {.test = fib_token_test(o->name, o->slack, o->steps)};
+	struct fib_token token = {.test = fib_token_test(o->name, o->faults, o->slack, o->steps)};
 
 	token.n = e->n;
 	if (e->n <= FIB_DEVIATIONS) {

@@ -54,6 +54,11 @@ bool fib_explorer_on(void)
 	return x.on;
 }
 
+bool fib_explorer_traced(void)
+{
+	return x.on && x.schedule.traced;
+}
+
 void fib_explorer_begin(const struct fib_schedule *schedule)
 {
 	x.schedule = *schedule;
@@ -130,7 +135,8 @@ static unsigned decide(struct fib_choice *choice)
 		fib_finding(FIBER_TEST_LIVELOCK, "more than %u choices without an end",
 			    x.schedule.step_limit);
 	chosen = x.schedule.choose(x.schedule.context, choice);
-	if (x.step >= fib_explorer_fair_after(x.schedule.step_limit) && !x.schedule.replays)
+	if (x.step >= fib_explorer_fair_after(x.schedule.step_limit) && !x.schedule.replays &&
+	    choice->kind != FIB_CHOICE_FAULT)
 		chosen = fib_rand_below(&x.fair, choice->n);
 	if (chosen >= choice->n)
 		chosen = 0;
@@ -251,10 +257,15 @@ unsigned fib_explore_next(void)
 	return i == 0 ? first : i <= first ? i - 1 : i;
 }
 
+unsigned fib_explore_one_of(enum fib_choice_kind kind, unsigned n)
+{
+	struct fib_choice choice = {.kind = kind, .n = n};
+
+	return n > 1 ? decide(&choice) : 0;
+}
+
 unsigned fib_explore_pick(unsigned n, const char *what)
 {
-	struct fib_choice choice = {.kind = FIB_CHOICE_CHOOSE, .n = n};
-
 	(void)what;
-	return x.on && n > 1 && fib_self() ? decide(&choice) : 0;
+	return x.on && fib_self() ? fib_explore_one_of(FIB_CHOICE_CHOOSE, n) : 0;
 }

@@ -17,6 +17,7 @@ struct fiber;
 enum fib_choice_kind {
 	FIB_CHOICE_RUN,	   /* which fiber goes on: the running one first, then by number */
 	FIB_CHOICE_TIME,   /* 0: time stands still; 1: it moves to the nearest deadline */
+	FIB_CHOICE_FAULT,  /* 0: it goes well (explore/faults.c) */
 	FIB_CHOICE_CHOOSE, /* fiber_test_choose(), and the order of a select's cases */
 };
 
@@ -60,6 +61,7 @@ struct fib_schedule {
 void fib_explorer_begin(const struct fib_schedule *schedule);
 void fib_explorer_end(void);
 bool fib_explorer_on(void);
+bool fib_explorer_traced(void);
 
 /* The number of a fiber of the schedule; the intent of a number; how many fibers were
  * made; the id of fiber 1. */
@@ -70,6 +72,9 @@ uint64_t fib_explorer_first_id(void);
 
 /* Choose which of the runnable fibers (sched/ready.h), of which there are some, is next: its place. */
 unsigned fib_explore_next(void);
+
+/* Choose one of n, in a fiber of a schedule. */
+unsigned fib_explore_one_of(enum fib_choice_kind kind, unsigned n);
 
 /* Choose one of n; 0 outside a schedule. */
 unsigned fib_explore_pick(unsigned n, const char *what);

@@ -6,14 +6,21 @@
 #include <string.h>
 
 #include "strategy/strategy.h"
+#include "strategy/touched.h"
 
 /* No schedule that is counted has this number. */
 #define NUMBER UINT64_MAX
 
-static void count_call(uint32_t number, const struct fib_intent *intent)
+static void learn_call(uint32_t number, const struct fib_intent *intent)
 {
-	(void)intent;
 	fib_learnt_call(number);
+	fib_touched_call(number, intent);
+}
+
+/* Nothing fails in the first schedule, so that it shows the whole of the test. */
+unsigned fib_learn_choose(void *context, const struct fib_choice *choice)
+{
+	return choice->kind == FIB_CHOICE_FAULT ? 0 : fib_strategies_choose(context, choice);
 }
 
 void fib_learn_begin(const struct fib_test *test)
@@ -31,17 +38,18 @@ void fib_learn(const struct fib_test *test, const struct fib_schedule *schedule,
 	struct fib_step *first;
 	unsigned i, n;
 
-	s.choose = fib_strategies_choose;
+	s.choose = fib_learn_choose;
 	s.replays = false;
 	s.traced = true;
-	fib_explorer_trace(count_call);
+	fib_explorer_trace(learn_call);
 	fib_learnt_begin();
+	fib_touched_begin();
 	fib_learn_begin(test);
 	run(test, &s);
 	fib_explorer_trace(NULL);
 	fib_finding_progress();
 	n = fib_load(s.made);
-	fib_learnt_steps(n);
+	fib_learnt_steps(s.steps, n);
 	first = malloc((n + 1) * sizeof *first);
 	if (!first)
 		fib_finding(FIBER_TEST_FAILED, "out of memory");

@@ -7,6 +7,7 @@
 
 /* Prepare the choices of that schedule: random ones, which depend on the seed alone. */
 void fib_learn_begin(const struct fib_test *test);
+unsigned fib_learn_choose(void *context, const struct fib_choice *choice);
 
 /*
  * Run it twice: learn from it (strategy/strategy.h), and see that the test is deterministic; if it

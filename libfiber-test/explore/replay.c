@@ -119,10 +119,11 @@ static void run(const struct fib_test *test, struct fib_shared *shared)
 			fib_report_begin();
 			fib_strategies_parse(test->options->strategy, &strategies, &why);
 			fib_strategies_begin(&strategies, replay.token.seed, replay.token.number);
+			s.choose = fib_strategies_choose;
 		} else {
 			fib_learn_begin(test);
+			s.choose = fib_learn_choose;
 		}
-		s.choose = fib_strategies_choose;
 	}
 	fib_run_schedule(test, &s);
 }
@@ -134,7 +135,7 @@ void fib_replay(const struct fib_test *test)
 	const char *why;
 
 	fib_token_read(fib_settings()->replay, &replay.token, &why);
-	if (replay.token.test != fib_token_test(o->name, o->slack, o->steps))
+	if (replay.token.test != fib_token_test(o->name, o->faults, o->slack, o->steps))
 		return;
 	replay.test = test;
 	replay.matched = true;

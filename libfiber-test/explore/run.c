@@ -17,6 +17,7 @@
 #include <fiber/time.h>
 
 #include "base/check.h"
+#include "explore/faults.h"
 #include "explore/stuck.h"
 #include "life/live_count.h"
 #include "runtime/runtime.h"
@@ -110,6 +111,7 @@ void fib_run_schedule(const struct fib_test *test, const struct fib_schedule *sc
 	fib_stuck_returned(false);
 	restore_memory(o);
 	start_runtime(o);
+	fib_faults_begin(o->faults, o->fault_limit);
 	fib_explorer_begin(schedule);
 	if (o->prepare)
 		o->prepare(test->arg);

@@ -18,9 +18,10 @@
 static struct {
 	struct fib_settings all;
 	bool has_strategy, has_schedules, has_seed, has_steps, has_preemptions, has_slack, has_time,
-		has_hang, has_jobs;
+		has_hang, has_jobs, has_faults, has_fault_limit;
 	const char *strategy;
-	uint64_t schedules, seed, steps, preemptions, jobs;
+	uint64_t schedules, seed, steps, preemptions, jobs, fault_limit;
+	unsigned faults;
 	int64_t slack, time, hang;
 } over;
 
@@ -107,6 +108,45 @@ static int strategy(const char *text, const char **ret_why)
 	return fib_strategies_parse(text, &strategies, ret_why);
 }
 
+/* "short,reset", "all", "none" */
+static int fault_kinds(const char *text, unsigned *ret, const char **ret_why)
+{
+	static const struct {
+		const char *name;
+		unsigned kinds;
+	} known[] = {
+		{"memory", FIBER_TEST_FAULT_MEMORY}, {"short", FIBER_TEST_FAULT_SHORT},
+		{"reset", FIBER_TEST_FAULT_RESET},   {"descriptors", FIBER_TEST_FAULT_DESCRIPTORS},
+		{"cancel", FIBER_TEST_FAULT_CANCEL}, {"spurious", FIBER_TEST_FAULT_SPURIOUS},
+		{"disk", FIBER_TEST_FAULT_DISK},     {"spawn", FIBER_TEST_FAULT_SPAWN},
+		{"all", FIBER_TEST_FAULT_ALL},	     {"none", 0},
+	};
+	const char *at, *end;
+	unsigned i;
+
+	*ret = 0;
+	*ret_why = "no such fault: memory, short, reset, descriptors, cancel, spurious, disk, "
+		   "spawn, all, none";
+	for (at = text;; at = end + 1) {
+		end = strchrnul(at, ',');
+		for (i = 0; i < fib_countof(known); i++)
+			if (strlen(known[i].name) == (size_t)(end - at) &&
+			    memcmp(known[i].name, at, (size_t)(end - at)) == 0)
+				break;
+		if (i == fib_countof(known))
+			return -EINVAL;
+		*ret |= known[i].kinds;
+		if (!*end)
+			return 0;
+	}
+}
+
+static int faults(const char *text, const char **ret_why)
+{
+	over.has_faults = true;
+	return fault_kinds(text, &over.faults, ret_why);
+}
+
 /* minimize=0; other values are no setting. */
 static int minimize(const char *text, const char **ret_why)
 {
@@ -128,6 +168,7 @@ int fib_setting_set(const char *name, const char *value, const char **ret_why)
 		{"steps", &over.steps, &over.has_steps, 10000000},
 		{"preemptions", &over.preemptions, &over.has_preemptions, 1000},
 		{"jobs", &over.jobs, &over.has_jobs, 256},
+		{"fault-limit", &over.fault_limit, &over.has_fault_limit, 1000},
 	};
 	static const struct {
 		const char *name;
@@ -154,6 +195,8 @@ int fib_setting_set(const char *name, const char *value, const char **ret_why)
 	}
 	if (strcmp(name, "strategy") == 0)
 		return strategy(value, ret_why);
+	if (strcmp(name, "faults") == 0)
+		return faults(value, ret_why);
 	if (strcmp(name, "replay") == 0)
 		return replay(value, ret_why);
 	if (strcmp(name, "at-failure") == 0)
@@ -173,13 +216,21 @@ void fib_settings_read_environment(void)
 	static const struct {
 		const char *variable, *name;
 	} known[] = {
-		{"FIBER_TEST_SCHEDULES", "schedules"}, {"FIBER_TEST_SEED", "seed"},
-		{"FIBER_TEST_STRATEGY", "strategy"},   {"FIBER_TEST_STEPS", "steps"},
-		{"FIBER_TEST_SLACK", "slack"},	       {"FIBER_TEST_PREEMPTIONS", "preemptions"},
-		{"FIBER_TEST_TIME", "time"},	       {"FIBER_TEST_HANG", "hang"},
-		{"FIBER_TEST_JOBS", "jobs"},	       {"FIBER_TEST_REPLAY", "replay"},
-		{"FIBER_TEST_TRACE", "trace"},	       {"FIBER_TEST_AT_FAILURE", "at-failure"},
+		{"FIBER_TEST_SCHEDULES", "schedules"},
+		{"FIBER_TEST_SEED", "seed"},
+		{"FIBER_TEST_STRATEGY", "strategy"},
+		{"FIBER_TEST_STEPS", "steps"},
+		{"FIBER_TEST_SLACK", "slack"},
+		{"FIBER_TEST_PREEMPTIONS", "preemptions"},
+		{"FIBER_TEST_TIME", "time"},
+		{"FIBER_TEST_HANG", "hang"},
+		{"FIBER_TEST_JOBS", "jobs"},
+		{"FIBER_TEST_REPLAY", "replay"},
+		{"FIBER_TEST_TRACE", "trace"},
+		{"FIBER_TEST_AT_FAILURE", "at-failure"},
 		{"FIBER_TEST_MINIMIZE", "minimize"},
+		{"FIBER_TEST_FAULTS", "faults"},
+		{"FIBER_TEST_FAULT_LIMIT", "fault-limit"},
 	};
 	static bool done;
 	const char *value, *why;
@@ -205,7 +256,8 @@ static int check(const struct fiber_test_options *o)
 	struct fib_strategies strategies;
 	const char *why;
 
-	if (o->faults || o->fault_limit > 1 || (o->flags & ~(unsigned)FIBER_TEST_ISOLATE))
+	if (o->faults & ~(unsigned)FIBER_TEST_FAULT_ALL || o->fault_limit > 1000 ||
+	    (o->flags & ~(unsigned)FIBER_TEST_ISOLATE))
 		return -EINVAL;
 	if (o->steps > 10000000 || o->jobs > 256 || (o->nmemory && !o->memory))
 		return -EINVAL;
@@ -226,6 +278,10 @@ static void override(struct fiber_test_options *o)
 		o->preemptions = (unsigned)over.preemptions;
 	if (over.has_jobs)
 		o->jobs = (unsigned)over.jobs;
+	if (over.has_faults)
+		o->faults = over.faults;
+	if (over.has_fault_limit)
+		o->fault_limit = (unsigned)over.fault_limit;
 	if (over.has_slack)
 		o->slack = over.slack;
 	if (over.has_time)
@@ -237,6 +293,11 @@ static void override(struct fiber_test_options *o)
 static bool visits_all(const char *name)
 {
 	return strcmp(name, "exhaustive") == 0 || strcmp(name, "bound") == 0;
+}
+
+static bool ends_by_itself(const char *name)
+{
+	return visits_all(name) || strcmp(name, "each-fault") == 0;
 }
 
 int fib_settings_complete(const struct fiber_test_options *options, struct fiber_test_options *ret)
@@ -258,10 +319,12 @@ int fib_settings_complete(const struct fiber_test_options *options, struct fiber
 	override(ret);
 	if (!ret->name)
 		ret->name = "test";
-	if (!ret->strategy)
-		ret->strategy = "portfolio";
+	if (!ret->strategy || strcmp(ret->strategy, "portfolio") == 0)
+		ret->strategy = fib_strategies_portfolio(ret->faults);
 	if (!ret->schedules)
-		ret->schedules = visits_all(ret->strategy) ? UINT64_MAX : 2000;
+		ret->schedules = ends_by_itself(ret->strategy) ? UINT64_MAX : 2000;
+	if (!ret->fault_limit)
+		ret->fault_limit = 1;
 	if (!ret->time_limit)
 		ret->time_limit = 60 * SECOND;
 	if (!ret->hang_limit)
@@ -274,7 +337,7 @@ int fib_settings_complete(const struct fiber_test_options *options, struct fiber
 		ret->slack = SECOND / 10;
 	if (ret->slack < 0)
 		ret->slack = 0;
-	if (!ret->jobs || visits_all(ret->strategy))
+	if (!ret->jobs || ends_by_itself(ret->strategy))
 		ret->jobs = 1;
 	return check(ret);
 }

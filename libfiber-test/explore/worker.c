@@ -140,10 +140,12 @@ static void run_many(const struct fib_test *test, struct fib_board *board,
 		fib_finding_reached(fib_run_reached());
 		fib_store(&shared->schedules, fib_load(&shared->schedules) + 1);
 		fib_finding_progress();
-		if (!fib_strategies_end(shared->steps, made)) {
+		if (!fib_strategies_end(&strategies, shared->steps, made)) {
 			/* Later choices of a long schedule are random: not all were taken. */
 			fib_store(&shared->complete,
-				  fib_load(&shared->longest) <= fib_explorer_fair_after(o->steps));
+				  fib_strategies_visit_all(&strategies) &&
+					  fib_load(&shared->longest) <=
+						  fib_explorer_fair_after(o->steps));
 			break;
 		}
 	}

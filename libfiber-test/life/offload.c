@@ -13,6 +13,7 @@
 #include <fiber/io.h>
 
 #include "choice.h"
+#include "fault.h"
 #include "os/threads.h"
 #include "os/virtual.h"
 #include "wait/wait.h"
@@ -48,6 +49,9 @@ int fiber_block(void *(*fn)(void *), void *arg, void **ret, int64_t deadline)
 	int rc, begun;
 
 	fib_choice(NULL);
+	rc = fib_fault(THREAD);
+	if (rc < 0)
+		return rc;
 	begun = fib_wait_check(deadline);
 	rc = run_on_thread(&call);
 	if (rc < 0)

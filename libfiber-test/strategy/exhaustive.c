@@ -136,6 +136,6 @@ static bool end_bounded(const struct fib_step *steps, unsigned n)
 	return true;
 }
 
-const struct fib_strategy fib_strategy_exhaustive = {"exhaustive", begin, choose, end};
-const struct fib_strategy fib_strategy_bound = {"bound", begin_bounded, choose_bounded,
-						end_bounded};
+const struct fib_strategy fib_strategy_exhaustive = {"exhaustive", begin, choose, end, true};
+const struct fib_strategy fib_strategy_bound = {"bound", begin_bounded, choose_bounded, end_bounded,
+						true};

@@ -15,6 +15,7 @@
 
 static struct {
 	unsigned choices;
+	unsigned faults;
 	unsigned *calls; /* by number; NULL: nothing is learnt */
 } learnt = {.choices = 1};
 
@@ -29,9 +30,15 @@ void fib_learnt_begin(void)
 	fib_check(learnt.calls != MAP_FAILED);
 }
 
-void fib_learnt_steps(unsigned n)
+void fib_learnt_steps(const struct fib_step *steps, unsigned n)
 {
+	unsigned i;
+
 	learnt.choices = n ? n : 1;
+	learnt.faults = 0;
+	for (i = 0; i < n; i++)
+		if (steps[i].kind == FIB_CHOICE_FAULT)
+			learnt.faults += steps[i].n - 1u;
 }
 
 void fib_learnt_call(uint32_t number)
@@ -50,4 +57,9 @@ unsigned fib_learnt_left(uint32_t number, unsigned done)
 	const unsigned calls = learnt.calls && number < FIBERS ? learnt.calls[number] : 0;
 
 	return calls > done ? calls - done : 1;
+}
+
+unsigned fib_learnt_faults(void)
+{
+	return learnt.faults;
 }

@@ -34,10 +34,8 @@ static unsigned choose(const struct fib_choice *choice)
 {
 	unsigned best, i;
 
-	if (choice->kind == FIB_CHOICE_TIME)
-		return fib_rand_below(&pct.state, 16) == 0;
 	if (choice->kind != FIB_CHOICE_RUN)
-		return fib_rand_below(&pct.state, choice->n);
+		return fib_strategy_other(choice, &pct.state);
 	best = fib_priorities_highest(choice);
 	for (i = 0; i < pct.changes; i++) {
 		if (pct.change[i] != pct.seen)
@@ -50,4 +48,4 @@ static unsigned choose(const struct fib_choice *choice)
 	return best;
 }
 
-const struct fib_strategy fib_strategy_pct = {"pct", begin, choose, NULL};
+const struct fib_strategy fib_strategy_pct = {"pct", begin, choose, NULL, false};

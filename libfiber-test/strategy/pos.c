@@ -25,10 +25,8 @@ static unsigned choose(const struct fib_choice *choice)
 	const void *object;
 	unsigned best, i;
 
-	if (choice->kind == FIB_CHOICE_TIME)
-		return fib_rand_below(&state, 16) == 0;
 	if (choice->kind != FIB_CHOICE_RUN)
-		return fib_rand_below(&state, choice->n);
+		return fib_strategy_other(choice, &state);
 	best = fib_priorities_highest(choice);
 	object = fib_explorer_intent(choice->numbers[best])->object;
 	for (i = 0; i < choice->n; i++)
@@ -38,4 +36,4 @@ static unsigned choose(const struct fib_choice *choice)
 	return best;
 }
 
-const struct fib_strategy fib_strategy_pos = {"pos", begin, choose, NULL};
+const struct fib_strategy fib_strategy_pos = {"pos", begin, choose, NULL, false};

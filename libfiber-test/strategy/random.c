@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* random.c - each alternative is as likely as the others; time moves on in one of 16 choices */
+/* random.c - each alternative is as likely as the others, but for time and faults (other.c) */
 #include "base/rand.h"
 #include "strategy/strategy.h"
-
-#define TIME_ONE_IN 16u
 
 static uint64_t state;
 
@@ -15,9 +13,9 @@ static void begin(unsigned depth, uint64_t seed, uint64_t number)
 
 static unsigned choose(const struct fib_choice *choice)
 {
-	if (choice->kind == FIB_CHOICE_TIME)
-		return fib_rand_below(&state, TIME_ONE_IN) == 0;
+	if (choice->kind != FIB_CHOICE_RUN)
+		return fib_strategy_other(choice, &state);
 	return fib_rand_below(&state, choice->n);
 }
 
-const struct fib_strategy fib_strategy_random = {"random", begin, choose, NULL};
+const struct fib_strategy fib_strategy_random = {"random", begin, choose, NULL, false};

@@ -8,14 +8,25 @@
 #include "base/compiler.h"
 #include "strategy/strategy.h"
 
-#define PORTFOLIO "random,pct:3,pos,urw"
+#define PORTFOLIO "random,pct:3,pos,urw,surw"
+/* The same in turn, but each fifth is each-fault. */
+#define WITH_FAULTS                                                         \
+	"random,pct:3,pos,urw,each-fault,surw,random,pct:3,pos,each-fault," \
+	"urw,surw,random,pct:3,each-fault,pos,urw,surw,random,each-fault,"  \
+	"pct:3,pos,urw,surw,each-fault"
 
 static const struct fib_strategy *const table[] = {
-	&fib_strategy_random, &fib_strategy_pct,   &fib_strategy_pos,
-	&fib_strategy_urw,    &fib_strategy_bound, &fib_strategy_exhaustive,
+	&fib_strategy_random, &fib_strategy_pct,	&fib_strategy_pos,
+	&fib_strategy_urw,    &fib_strategy_surw,	&fib_strategy_each_fault,
+	&fib_strategy_bound,  &fib_strategy_exhaustive,
 };
 
 static const struct fib_strategy *current;
+
+const char *fib_strategies_portfolio(bool faults)
+{
+	return faults ? WITH_FAULTS : PORTFOLIO;
+}
 
 static int parse_depth(const char *text, size_t n, unsigned *ret)
 {
@@ -43,8 +54,9 @@ static int parse_one(const char *text, size_t n, struct fib_strategies *ret, con
 	for (i = 0; i < fib_countof(table); i++)
 		if (strlen(table[i]->name) == name && memcmp(table[i]->name, text, name) == 0)
 			found = table[i];
-	*ret_why =
-		"no such strategy: random, pct, pct:DEPTH, pos, urw, bound, exhaustive, portfolio";
+	*ret_why = "no such strategy: random, pct, pct:DEPTH, pos, urw, surw, bound, exhaustive, "
+		   "each-fault, "
+		   "portfolio";
 	if (!found || (colon && found != &fib_strategy_pct))
 		return -EINVAL;
 	*ret_why = "the depth of pct is 1 to 20";
@@ -75,7 +87,7 @@ int fib_strategies_parse(const char *list, struct fib_strategies *ret, const cha
 	}
 	*ret_why = "bound and exhaustive go alone";
 	for (i = 0; i < ret->n; i++)
-		if (ret->at[i].strategy->end && ret->n > 1)
+		if (ret->at[i].strategy->goes_alone && ret->n > 1)
 			return -EINVAL;
 	return 0;
 }
@@ -90,12 +102,30 @@ void fib_strategies_name(const struct fib_strategies *s, uint64_t number, char *
 		snprintf(buf, size, "%s", s->at[i].strategy->name);
 }
 
+/* The number of schedule `number` among those of its strategy, from 1. */
+static uint64_t own_number(const struct fib_strategies *s, uint64_t number)
+{
+	const unsigned at = (unsigned)((number - 1) % s->n);
+	unsigned in_list = 0, before = 0, i;
+
+	for (i = 0; i < s->n; i++) {
+		if (s->at[i].strategy != s->at[at].strategy || s->at[i].depth != s->at[at].depth)
+			continue;
+		in_list++;
+		before += i < at;
+	}
+	return (number - 1) / s->n * in_list + before + 1;
+}
+
 void fib_strategies_begin(const struct fib_strategies *s, uint64_t seed, uint64_t number)
 {
 	const unsigned i = (unsigned)((number - 1) % s->n);
 
 	current = s->at[i].strategy;
-	current->begin(s->at[i].depth, seed, (number - 1) / s->n + 1);
+	fib_strategy_other_begin();
+	/* What each-fault takes for its depth is whether it goes alone. */
+	current->begin(current == &fib_strategy_each_fault ? s->n == 1 : s->at[i].depth, seed,
+		       own_number(s, number));
 }
 
 unsigned fib_strategies_choose(void *context, const struct fib_choice *choice)
@@ -104,7 +134,12 @@ unsigned fib_strategies_choose(void *context, const struct fib_choice *choice)
 	return current->choose(choice);
 }
 
-bool fib_strategies_end(const struct fib_step *steps, unsigned n)
+bool fib_strategies_end(const struct fib_strategies *s, const struct fib_step *steps, unsigned n)
 {
-	return !current->end || current->end(steps, n);
+	return s->n > 1 || !current->end || current->end(steps, n);
+}
+
+bool fib_strategies_visit_all(const struct fib_strategies *s)
+{
+	return s->at[0].strategy->goes_alone;
 }

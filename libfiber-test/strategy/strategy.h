@@ -15,7 +15,7 @@
 #include "explore/explorer.h"
 
 #define FIB_DEPTH_MAX 20u
-#define FIB_LIST_MAX  8u
+#define FIB_LIST_MAX  32u
 
 struct fib_strategy {
 	const char *name;
@@ -27,10 +27,12 @@ struct fib_strategy {
 	 * NULL: there always is.
 	 */
 	bool (*end)(const struct fib_step *steps, unsigned n);
+	bool goes_alone; /* not in a list */
 };
 
 extern const struct fib_strategy fib_strategy_random, fib_strategy_pct, fib_strategy_pos,
-	fib_strategy_urw, fib_strategy_bound, fib_strategy_exhaustive;
+	fib_strategy_urw, fib_strategy_surw, fib_strategy_each_fault, fib_strategy_bound,
+	fib_strategy_exhaustive;
 
 /* One or more strategies that take turns. */
 struct fib_strategies {
@@ -41,6 +43,9 @@ struct fib_strategies {
 	unsigned n;
 };
 
+/* The list that "portfolio" means; faults: the test has some. */
+const char *fib_strategies_portfolio(bool faults);
+
 /* Parse "random,pct:3". Returns 0, or -EINVAL and *ret_why, a text without the list itself. */
 int fib_strategies_parse(const char *list, struct fib_strategies *ret, const char **ret_why);
 
@@ -50,15 +55,23 @@ void fib_strategies_name(const struct fib_strategies *s, uint64_t number, char *
 /* Prepare schedule `number`; choose; end it. */
 void fib_strategies_begin(const struct fib_strategies *s, uint64_t seed, uint64_t number);
 unsigned fib_strategies_choose(void *context, const struct fib_choice *choice);
-bool fib_strategies_end(const struct fib_step *steps, unsigned n);
+bool fib_strategies_end(const struct fib_strategies *s, const struct fib_step *steps, unsigned n);
+/* Whether the end means that every schedule was run. */
+bool fib_strategies_visit_all(const struct fib_strategies *s);
+
+/* Choose of a time, of faults, or by the program: what is alike in all strategies, other.c. */
+unsigned fib_strategy_other(const struct fib_choice *choice, uint64_t *state);
+void fib_strategy_other_begin(void);
 
 /* -- what was learnt from the first schedule, learnt.c -- */
 
 /* Forget. Then learn from its choices, and from how many calls each fiber made. */
 void fib_learnt_begin(void);
-void fib_learnt_steps(unsigned n);
+void fib_learnt_steps(const struct fib_step *steps, unsigned n);
 void fib_learnt_call(uint32_t number);
 unsigned fib_learnt_choices(void);
+/* In how many ways a call could have failed. */
+unsigned fib_learnt_faults(void);
 /* How many calls the fiber has left of those it made then; at least 1. done: calls so far. */
 unsigned fib_learnt_left(uint32_t number, unsigned done);
 

@@ -49,10 +49,8 @@ static unsigned choose(const struct fib_choice *choice)
 {
 	unsigned i, all = 0, at;
 
-	if (choice->kind == FIB_CHOICE_TIME)
-		return fib_rand_below(&urw.state, 16) == 0;
 	if (choice->kind != FIB_CHOICE_RUN)
-		return fib_rand_below(&urw.state, choice->n);
+		return fib_strategy_other(choice, &urw.state);
 	for (i = 0; i < choice->n; i++)
 		all += fib_learnt_left(choice->numbers[i], *done_by(choice->numbers[i]));
 	at = fib_rand_below(&urw.state, all);
@@ -68,4 +66,4 @@ static unsigned choose(const struct fib_choice *choice)
 	return i;
 }
 
-const struct fib_strategy fib_strategy_urw = {"urw", begin, choose, NULL};
+const struct fib_strategy fib_strategy_urw = {"urw", begin, choose, NULL, false};

@@ -25,10 +25,12 @@ static uint32_t hash(uint32_t h, const void *bytes, size_t n)
 	return h;
 }
 
-uint32_t fib_token_test(const char *name, int64_t slack, unsigned steps)
+uint32_t fib_token_test(const char *name, unsigned faults, int64_t slack, unsigned steps)
 {
 	uint32_t h = hash(UINT32_C(2166136261), name, strlen(name));
 
+	if (faults)
+		h = hash(h, &faults, sizeof faults);
 	h = hash(h, &slack, sizeof slack);
 	h = hash(h, &steps, sizeof steps);
 	return (h ^ h >> 20) & 0xfffffu;

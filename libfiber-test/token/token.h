@@ -4,7 +4,7 @@
  *
  *	ft1-IIII-D...CC
  *
- * IIII identifies the test (name, slack, steps), CC is a check of the rest. D... is 0 and the
+ * IIII identifies the test (name, faults, slack, steps), CC is a check of the rest. D... is 0 and the
  * deviations: the choices that differ from their first alternative, each as its distance from the
  * one before and its alternative. Where more deviations exist than fit, it is 1, the seed and the
  * number of the schedule, 0: the one from which strategies learn.
@@ -34,7 +34,7 @@ struct fib_token {
 };
 
 /* The identity of a test. */
-uint32_t fib_token_test(const char *name, int64_t slack, unsigned steps);
+uint32_t fib_token_test(const char *name, unsigned faults, int64_t slack, unsigned steps);
 
 /* Write a token. Returns false if it does not fit. */
 bool fib_token_write(const struct fib_token *token, char ret[FIB_TOKEN_ROOM]);

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 
+#include "fault.h"
 #include "base/check.h"
 #include "base/compiler.h"
 #include "base/lent.h"
@@ -52,6 +53,9 @@ int fiber_context_init(struct fiber_context *context, void *stack, size_t size, 
 	fib_must_have(context, "the context");
 	if (!stack || !fn)
 		return -EINVAL;
+	rc = fib_fault(MEMORY);
+	if (rc < 0)
+		return rc;
 	/* A context that used this stack before may have been dropped in the middle of its
 	 * frames. */
 	fib_announce_clean(stack, size);

@@ -15,6 +15,7 @@
  * The cost is one thread for the time of the wait. It is used where there is no descriptor to wait
  * for.
  */
+#include "fault.h"
 #include "io/call_on_thread.h"
 
 #include <errno.h>
@@ -58,7 +59,9 @@ int fib_call_on_thread(const char *name, void (*fn)(void *arg), void *arg, int64
 	if (rc < 0)
 		return rc;
 	snprintf(a.over.name, sizeof a.over.name, "%s", name);
-	rc = fib_os_thread_may_end();
+	rc = fib_fault(THREAD);
+	if (rc == 0)
+		rc = fib_os_thread_may_end();
 	if (rc == 0)
 		rc = fib_os_thread_start(&thread, call_thread_main, &a);
 	if (rc < 0)

@@ -19,6 +19,7 @@
  * If no thread is available, a call for a disk is made on the carrier: slow is better than failed.
  */
 #include "choice.h"
+#include "fault.h"
 #include "io/file.h"
 
 #include <errno.h>
@@ -180,6 +181,8 @@ int fiber_open(const char *path, int flags, mode_t mode, int64_t deadline)
 	/* Checked first, so that no thread gets an open that is too late already. */
 	int fd = fib_wait_check(deadline);
 
+	if (fd == 0)
+		fd = fib_fault_open(flags);
 	if (fd < 0)
 		return fd;
 	fd = fib_disk_open(path, flags, mode, deadline);

@@ -12,6 +12,7 @@
  * new: anything known of their numbers is dropped.
  */
 #include "choice.h"
+#include "fault.h"
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
@@ -115,8 +116,12 @@ static ssize_t receive_all(int fd, void *buf, size_t size, int flags, int64_t de
 ssize_t fiber_recv(int fd, void *buf, size_t size, int flags, int64_t deadline)
 {
 	const int other = MSG_DONTWAIT | MSG_PEEK | MSG_OOB | MSG_TRUNC | MSG_ERRQUEUE;
+	ssize_t fault;
 
 	fib_choice_fd(fd);
+	fault = fib_fault_transfer(fd, &size, false);
+	if (fault < 0)
+		return fault;
 	if (flags & MSG_WAITALL && !(flags & other) && fib_os_is_stream(fd))
 		return receive_all(fd, buf, size, flags, deadline);
 	return receive(fd, buf, size, flags, NULL, NULL, deadline);
@@ -125,7 +130,12 @@ ssize_t fiber_recv(int fd, void *buf, size_t size, int flags, int64_t deadline)
 ssize_t fiber_recvfrom(int fd, void *buf, size_t size, int flags, struct sockaddr *addr,
 		       socklen_t *addrlen, int64_t deadline)
 {
+	ssize_t fault;
+
 	fib_choice_fd(fd);
+	fault = fib_fault_transfer(fd, &size, false);
+	if (fault < 0)
+		return fault;
 	return receive(fd, buf, size, flags, addr, addrlen, deadline);
 }
 
@@ -165,13 +175,23 @@ static fib_always_inline ssize_t send_to(int fd, const void *buf, size_t size, i
 ssize_t fiber_sendto(int fd, const void *buf, size_t size, int flags, const struct sockaddr *addr,
 		     socklen_t addrlen, int64_t deadline)
 {
+	ssize_t fault;
+
 	fib_choice_fd(fd);
+	fault = fib_fault_transfer(fd, &size, true);
+	if (fault < 0)
+		return fault;
 	return send_to(fd, buf, size, flags, addr, addrlen, deadline);
 }
 
 ssize_t fiber_send(int fd, const void *buf, size_t size, int flags, int64_t deadline)
 {
+	ssize_t fault;
+
 	fib_choice_fd(fd);
+	fault = fib_fault_transfer(fd, &size, true);
+	if (fault < 0)
+		return fault;
 	return send_to(fd, buf, size, flags, NULL, 0, deadline);
 }
 
@@ -195,8 +215,13 @@ static void meet_descriptors(struct msghdr *msg)
 ssize_t fiber_recvmsg(int fd, struct msghdr *msg, int flags, int64_t deadline)
 {
 	struct fib_look look;
+	size_t whole = 0; /* a message is not made shorter */
+	ssize_t fault;
 
 	fib_choice_fd(fd);
+	fault = fib_fault_transfer(fd, &whole, false);
+	if (fault < 0)
+		return fault;
 	for (;;) {
 		ssize_t n;
 		int rc;
@@ -216,8 +241,13 @@ ssize_t fiber_recvmsg(int fd, struct msghdr *msg, int flags, int64_t deadline)
 ssize_t fiber_sendmsg(int fd, const struct msghdr *msg, int flags, int64_t deadline)
 {
 	struct fib_look look;
+	size_t whole = 0; /* a message is not made shorter */
+	ssize_t fault;
 
 	fib_choice_fd(fd);
+	fault = fib_fault_transfer(fd, &whole, true);
+	if (fault < 0)
+		return fault;
 	for (;;) {
 		ssize_t n;
 		int rc;

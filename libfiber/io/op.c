@@ -13,6 +13,7 @@
  * until its end.
  */
 #include "choice.h"
+#include "fault.h"
 #include "base/check.h"
 #include "io/op.h"
 
@@ -38,7 +39,11 @@ int fiber_op_prepare(struct fiber_op **ret, struct io_uring_sqe **ret_sqe)
 	fib_must_have(ret, "ret");
 	if (!c || !c->current)
 		return -EPERM;
-	rc = fib_ops_of(c->sched, &o);
+	rc = fib_fault(MEMORY);
+	if (rc == 0)
+		rc = fib_fault(DESCRIPTOR);
+	if (rc == 0)
+		rc = fib_ops_of(c->sched, &o);
 	if (rc < 0)
 		return rc;
 	op = calloc(1, sizeof *op);

@@ -9,6 +9,7 @@
  * without code for this case.
  */
 #include "choice.h"
+#include "fault.h"
 #include <errno.h>
 #include <poll.h>
 
@@ -22,8 +23,10 @@
 
 static int try_accept(int fd, struct sockaddr *addr, socklen_t *addrlen)
 {
-	int n;
+	int n = fib_fault(ACCEPT);
 
+	if (n < 0)
+		return n;
 	/* A blocking socket is checked first and then accepted from: the lock keeps others out. */
 	fib_descriptor_lock(fd);
 	n = fib_os_accept(fd, addr, addrlen);
@@ -86,6 +89,9 @@ int fiber_connect(int fd, const struct sockaddr *addr, socklen_t addrlen, int64_
 	int rc;
 
 	fib_choice_fd(fd);
+	rc = fib_fault(CONNECT);
+	if (rc < 0)
+		return rc;
 	fib_descriptor_opened(fd);
 	rc = fib_os_connect(fd, addr, addrlen);
 	if (rc == -EAGAIN) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* stream.c - read and write bytes: try, wait, try again */
 #include "choice.h"
+#include "fault.h"
 #include <errno.h>
 #include <poll.h>
 
@@ -23,10 +24,15 @@ static ssize_t read_after(int fd, void *buf, size_t size, const struct fib_look 
 
 ssize_t fiber_read(int fd, void *buf, size_t size, int64_t deadline)
 {
-	const struct iovec v = {buf, size};
 	struct fib_look look;
+	struct iovec v;
+	ssize_t fault;
 
 	fib_choice_fd(fd);
+	fault = fib_fault_transfer(fd, &size, false);
+	if (fault < 0)
+		return fault;
+	v = (struct iovec){buf, size};
 	for (;;) {
 		ssize_t n = -EAGAIN;
 		int rc;
@@ -49,12 +55,17 @@ ssize_t fiber_read(int fd, void *buf, size_t size, int64_t deadline)
 
 ssize_t fiber_write(int fd, const void *buf, size_t size, int64_t deadline)
 {
-	const struct iovec v = {(void *)(uintptr_t)buf, size};
-	ssize_t n = fib_os_write(fd, buf, size);
+	struct iovec v;
 	struct fib_look look;
+	ssize_t n;
 	int rc;
 
 	fib_choice_fd(fd);
+	n = fib_fault_transfer(fd, &size, true);
+	if (n < 0)
+		return n;
+	v = (struct iovec){(void *)(uintptr_t)buf, size};
+	n = fib_os_write(fd, buf, size);
 	/* Most writes succeed at once: the first try needs no look. */
 	while (fib_unlikely(n == -EAGAIN || n <= FIB_OS_UNSURE)) {
 		fib_descriptor_look(fd, &look);

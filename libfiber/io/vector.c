@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* vector.c - scatter/gather reads and writes: as stream.c, with several buffers */
 #include "choice.h"
+#include "fault.h"
 #include <errno.h>
 #include <poll.h>
 
@@ -14,8 +15,13 @@
 ssize_t fiber_readv(int fd, const struct iovec *pieces, int count, int64_t deadline)
 {
 	struct fib_look look;
+	struct iovec part;
+	ssize_t fault;
 
 	fib_choice_fd(fd);
+	fault = fib_fault_vector(fd, &pieces, &count, &part, false);
+	if (fault < 0)
+		return fault;
 	for (;;) {
 		ssize_t n;
 		int rc;
@@ -35,8 +41,13 @@ ssize_t fiber_readv(int fd, const struct iovec *pieces, int count, int64_t deadl
 ssize_t fiber_writev(int fd, const struct iovec *pieces, int count, int64_t deadline)
 {
 	struct fib_look look;
+	struct iovec part;
+	ssize_t fault;
 
 	fib_choice_fd(fd);
+	fault = fib_fault_vector(fd, &pieces, &count, &part, true);
+	if (fault < 0)
+		return fault;
 	for (;;) {
 		ssize_t n;
 		int rc;

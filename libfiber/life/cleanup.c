@@ -8,6 +8,7 @@
  * progress in its variables: a handler is unlinked before it is called, and the table holds which
  * destructor is next.
  */
+#include "fault.h"
 #include "life/cleanup.h"
 
 #include <errno.h>
@@ -41,7 +42,7 @@ int fiber_at_exit(void (*fn)(void *), void *arg)
 		return -EPERM;
 	if (!fn)
 		return -EINVAL;
-	e = malloc(sizeof *e);
+	e = fib_fault(MEMORY) < 0 ? NULL : malloc(sizeof *e);
 	if (!e)
 		return -ENOMEM;
 	*e = (struct fib_exit){fiber->exits, fn, arg};
@@ -53,6 +54,8 @@ int fiber_setspecific(fiber_key_t key, const void *value)
 {
 	struct fiber *fiber = self();
 
+	if (fib_fault(MEMORY) < 0)
+		return -ENOMEM;
 	return fiber ? fib_locals_set(&fiber->locals, key, value) : -EPERM;
 }
 
@@ -67,6 +70,8 @@ int fiber_label(const char *key, const char *value)
 {
 	struct fiber *fiber = self();
 
+	if (fib_fault(MEMORY) < 0)
+		return -ENOMEM;
 	return fiber ? fib_labels_set(&fiber->labels, fiber->id, key, value) : -EPERM;
 }
 

@@ -8,6 +8,7 @@
  * any more.
  */
 #include "choice.h"
+#include "fault.h"
 #include "life/spawn.h"
 
 #include <errno.h>
@@ -237,9 +238,11 @@ int fib_submit(struct fib_sched *s, struct fiber *fiber)
 int fiber_create(const struct fiber_attr *attr, fiber_fn *fn, void *arg, struct fiber **ret)
 {
 	struct fiber *me = self(), *fiber;
-	int rc =
-		fib_make(attr, me ? me->sched : NULL, fn, arg, __builtin_return_address(0), &fiber);
+	int rc = fib_fault(SPAWN);
 
+	if (rc == 0)
+		rc = fib_make(attr, me ? me->sched : NULL, fn, arg, __builtin_return_address(0),
+			      &fiber);
 	if (rc < 0)
 		return rc;
 	if (!ret)
@@ -310,10 +313,14 @@ int fiber_spawn(fiber_fn *fn, void *arg, struct fiber **ret)
 	const void *pc = __builtin_return_address(0);
 	const uint32_t life = FIB_LIFE_SUBMITTED | (ret ? 0 : FIB_LIFE_DETACHED);
 	struct fib_carrier *c = fib_carrier_self();
+	int rc;
 
 	fib_choice(NULL);
 	if (!c || !c->current)
 		return -EPERM;
+	rc = fib_fault(SPAWN);
+	if (rc < 0)
+		return rc;
 	return spawn_at_hand(c, fn, arg, pc, life, ret)
 		       ? 0
 		       : fib_spawn(c->sched, NULL, fn, arg, pc, ret);
@@ -322,7 +329,11 @@ int fiber_spawn(fiber_fn *fn, void *arg, struct fiber **ret)
 int fiber_spawn_attr(const struct fiber_attr *attr, fiber_fn *fn, void *arg, struct fiber **ret)
 {
 	struct fiber *me = self();
+	int rc;
 
 	fib_choice(NULL);
+	rc = fib_fault(SPAWN);
+	if (rc < 0)
+		return rc;
 	return me ? fib_spawn(me->sched, attr, fn, arg, __builtin_return_address(0), ret) : -EPERM;
 }

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fault.h"
 #include "base/check.h"
 #include "core/registry.h"
 #include "os/os.h"
@@ -136,7 +137,7 @@ static int append(const struct fiber_info *info, void *arg)
 
 int fiber_snapshot(struct fiber_runtime *rt, struct fiber_snapshot **ret)
 {
-	struct fiber_snapshot *s = calloc(1, sizeof *s);
+	struct fiber_snapshot *s = fib_fault(MEMORY) < 0 ? NULL : calloc(1, sizeof *s);
 	int rc;
 
 	fib_must_have(ret, "ret");

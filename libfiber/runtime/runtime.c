@@ -7,6 +7,7 @@
  * arrive any more when the carriers stop.
  */
 #include "choice.h"
+#include "fault.h"
 #include "runtime/runtime.h"
 
 #include <errno.h>
@@ -69,6 +70,8 @@ int fiber_runtime_start(const struct fiber_runtime_options *options, struct fibe
 	int rc = fib_options_complete(options, &o);
 
 	fib_must_have(ret, "ret");
+	if (rc == 0)
+		rc = fib_fault(SPAWN);
 	if (rc == 0)
 		rc = fib_registry_init();
 	if (rc == 0) {
@@ -140,8 +143,13 @@ int fiber_submit(struct fiber_runtime *rt, struct fiber *fiber)
 int fiber_runtime_spawn(struct fiber_runtime *rt, const struct fiber_attr *attr, fiber_fn *fn,
 			void *arg, struct fiber **ret)
 {
+	int rc;
+
 	fib_choice(rt);
 	fib_must_have(rt, "the runtime");
+	rc = fib_fault(SPAWN);
+	if (rc < 0)
+		return rc;
 	return fib_spawn(&rt->sched, attr, fn, arg, __builtin_return_address(0), ret);
 }
 

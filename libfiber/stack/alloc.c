@@ -10,6 +10,7 @@
 
 #include <errno.h>
 
+#include "fault.h"
 #include "base/check.h"
 #include "context/context.h"
 #include "stack/class.h"
@@ -25,7 +26,9 @@ int fiber_stack_alloc(size_t size, struct fiber_stack *ret)
 
 	if (!ret || size > FIB_STACK_MAX)
 		return -EINVAL;
-	rc = fib_stack_take(NULL, size + FIB_STACK_COLOURS, &stack);
+	rc = fib_fault(MEMORY);
+	if (rc == 0)
+		rc = fib_stack_take(NULL, size + FIB_STACK_COLOURS, &stack);
 	if (rc < 0)
 		return rc;
 	ret->base = stack.low;

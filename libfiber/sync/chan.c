@@ -35,6 +35,7 @@
 #include "base/atomic.h"
 #include "base/check.h"
 #include "choice.h"
+#include "fault.h"
 #include "os/spin.h"
 
 _Static_assert(offsetof(struct fiber_chan, name) == 0, "fiber_object_name");
@@ -48,7 +49,7 @@ int fiber_chan_new(size_t elem_size, size_t capacity, struct fiber_chan **ret)
 	if (__builtin_mul_overflow(elem_size, capacity, &size) ||
 	    __builtin_add_overflow(size, sizeof *chan, &size))
 		return -ENOMEM;
-	chan = malloc(size);
+	chan = fib_fault(MEMORY) < 0 ? NULL : malloc(size);
 	if (!chan)
 		return -ENOMEM;
 	memset(chan, 0, sizeof *chan);

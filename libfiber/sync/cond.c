@@ -9,9 +9,22 @@
 
 #include "base/check.h"
 #include "choice.h"
+#include "fault.h"
+#include "sched/sched.h"
 #include "sync/mutex.h"
 #include "wait/wait.h"
 #include "wait/wait_queue.h"
+
+/* Nobody signals, and the wait ends. */
+static int wake_spuriously(struct fiber_cond *cond, struct fiber_mutex *mutex, const void *at)
+{
+	struct fiber *me = fib_self();
+
+	fib_mutex_unlock(mutex, me);
+	fib_choice(cond);
+	fib_mutex_relock(mutex, me, at);
+	return 0;
+}
 
 int fiber_cond_wait(struct fiber_cond *cond, struct fiber_mutex *mutex, int64_t deadline)
 {
@@ -22,6 +35,8 @@ int fiber_cond_wait(struct fiber_cond *cond, struct fiber_mutex *mutex, int64_t 
 	fib_choice(cond);
 	fib_must_have(cond, "the condition");
 	fib_must_have(mutex, "the mutex");
+	if (fib_fault_spurious())
+		return wake_spuriously(cond, mutex, __builtin_return_address(0));
 	rc = fib_wait_begin(&w, FIB_WAIT_COND, cond, 0, deadline);
 	if (rc < 0)
 		return rc;

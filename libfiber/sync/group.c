@@ -26,6 +26,7 @@
 
 #include "base/check.h"
 #include "choice.h"
+#include "fault.h"
 #include "life/discard.h"
 #include "life/spawn.h"
 #include "wait/wait.h"
@@ -194,7 +195,9 @@ int fiber_group_spawn(struct fiber_group *group, fiber_fn *fn, void *arg)
 	if (!c || !c->current)
 		return -EPERM;
 	s = c->sched;
-	rc = fib_make(NULL, s, fn, arg, __builtin_return_address(0), &fiber);
+	rc = fib_fault(SPAWN);
+	if (rc == 0)
+		rc = fib_make(NULL, s, fn, arg, __builtin_return_address(0), &fiber);
 	if (rc < 0)
 		return rc;
 	if (!enter(group, c->current, fiber)) {

@@ -50,6 +50,7 @@
 #include "base/atomic.h"
 #include "base/check.h"
 #include "choice.h"
+#include "fault.h"
 #include "os/os.h"
 #include "sched/sched.h"
 #include "sync/chan.h"
@@ -397,7 +398,7 @@ int fiber_select(struct fiber_select_case *cases, size_t n, int64_t deadline)
 	s.locks = NULL;
 	s.count = (unsigned)n;
 	s.fds = 0;
-	if (n > FIB_SELECT_FEW && !make_places(&s))
+	if (n > FIB_SELECT_FEW && (fib_fault(MEMORY) < 0 || !make_places(&s)))
 		return -ENOMEM;
 	fib_select_draw_turns(&s);
 	rc = prepare(&s, deadline);

@@ -30,6 +30,7 @@
 
 #include "base/check.h"
 #include "choice.h"
+#include "fault.h"
 #include "wait/wait.h"
 #include "wait/wait_queue.h"
 
@@ -55,7 +56,7 @@ struct waiter {
 
 int fiber_timer_new(struct fiber_timer **ret)
 {
-	struct fiber_timer *t = calloc(1, sizeof *t);
+	struct fiber_timer *t = fib_fault(MEMORY) < 0 ? NULL : calloc(1, sizeof *t);
 
 	fib_must_have(ret, "ret");
 	if (!t)

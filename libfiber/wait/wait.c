@@ -9,6 +9,7 @@
  * Cancellation is implemented only here (cancel.c): a cancelled fiber does not start to wait, and a
  * fiber cancelled later is claimed like any waiter, with another outcome.
  */
+#include "fault.h"
 #include "wait/wait.h"
 
 #include <errno.h>
@@ -164,7 +165,9 @@ int fib_wait_begin_slow(struct fib_waiter *w, enum fib_wait_kind kind, const voi
 int fib_wait_begin_at(struct fib_waiter *w, struct fib_parker *own, enum fib_wait_kind kind,
 		      const void *object, uint64_t arg, int64_t deadline)
 {
-	return begin(w, own, kind, object, arg, deadline, false);
+	int rc = fib_fault_wait(caller(), deadline);
+
+	return rc < 0 ? rc : begin(w, own, kind, object, arg, deadline, false);
 }
 
 int fib_wait_begin_uncancellable(struct fib_waiter *w, enum fib_wait_kind kind, const void *object,

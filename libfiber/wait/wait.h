@@ -26,6 +26,7 @@
 
 #include <fiber/time.h>
 
+#include "fault.h"
 #include "core/parker.h"
 #include "core/record.h"
 #include "core/registry.h"
@@ -137,7 +138,10 @@ static inline int fib_wait_begin(struct fib_waiter *w, enum fib_wait_kind kind, 
 {
 	struct fib_carrier *c = fib_carrier_self();
 	struct fiber *fiber = c ? c->current : NULL;
+	int rc = fib_fault_wait(fiber, deadline);
 
+	if (rc < 0)
+		return rc;
 	/* Acquire: what the canceller did before is visible. */
 	if (fib_unlikely(!fiber || fiber->pins || deadline != FIBER_FOREVER ||
 			 fib_load_acquire(&fiber->cancelled)))

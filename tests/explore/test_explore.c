@@ -506,7 +506,7 @@ static void test_options_that_make_no_sense_are_refused(void **state)
 	refused((struct fiber_test_options){.strategy = "random:3"});
 	refused((struct fiber_test_options){.strategy = "random,"});
 	refused((struct fiber_test_options){.strategy = "exhaustive,random"});
-	refused((struct fiber_test_options){.faults = 1});
+	refused((struct fiber_test_options){.faults = 256});
 	refused((struct fiber_test_options){.flags = 1u << 20});
 	assert_int_equal(fiber_test_explore(three, NULL, &o, &result), -EINVAL);
 	assert_int_equal(fiber_test_explore(NULL, NULL, NULL, &result), -EINVAL);

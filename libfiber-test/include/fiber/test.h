@@ -37,6 +37,19 @@ enum fiber_test_verdict {
 /* "passed", "complete", ...; never NULL. Any thread. */
 const char *fiber_test_verdict_name(enum fiber_test_verdict verdict);
 
+/* Faults. Each is a choice at the calls that can fail in this way. */
+enum {
+	FIBER_TEST_FAULT_MEMORY = 1,	  /* libfiber's allocations: -ENOMEM */
+	FIBER_TEST_FAULT_SHORT = 2,	  /* a read or write moves only part */
+	FIBER_TEST_FAULT_RESET = 4,	  /* a stream breaks, a connect is refused */
+	FIBER_TEST_FAULT_DESCRIPTORS = 8, /* -EMFILE, -ENFILE; accept: -ECONNABORTED */
+	FIBER_TEST_FAULT_CANCEL = 16,	  /* a fiber that is not the first is cancelled at a wait */
+	FIBER_TEST_FAULT_SPURIOUS = 32,	  /* fiber_cond_wait() returns 0 without a signal */
+	FIBER_TEST_FAULT_DISK = 64,	  /* files: -EIO, -ENOSPC, short reads and writes */
+	FIBER_TEST_FAULT_SPAWN = 128,	  /* fiber_spawn(), fiber_block(): -ENOMEM, -EAGAIN */
+	FIBER_TEST_FAULT_ALL = 255,
+};
+
 enum {			       /* flags */
        FIBER_TEST_ISOLATE = 1, /* a process for each schedule */
 };
@@ -57,7 +70,7 @@ struct fiber_test_options {
 	uint64_t seed;	      /* 0: 1 */
 	unsigned steps;	      /* choices in one schedule; 0: 20,000 */
 	unsigned preemptions; /* "exhaustive": at most so many; 0: any number */
-	unsigned faults;      /* must be 0: this version injects no faults */
+	unsigned faults;      /* FIBER_TEST_FAULT_*; 0: none */
 	unsigned fault_limit; /* in one schedule; 0: 1 */
 	int64_t slack; /* ns that the clock may run ahead while fibers can run; 0: 100 ms; < 0: 0 */
 	unsigned jobs; /* processes; 0: 1 */
@@ -134,6 +147,12 @@ void fiber_test_assert_failed(const char *text, const char *file, int line);
 
 /* 0..n-1, explored. Outside, or n < 2: 0. */
 unsigned fiber_test_choose(unsigned n, const char *what);
+
+/*
+ * Whether something of the program's own fails here: a fault, where options.faults allows any.
+ * Outside: false.
+ */
+bool fiber_test_fault(const char *what);
 
 /* The same sequence in every schedule of a test. Outside: from seed 1. */
 uint64_t fiber_test_random(void);

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * faults.c - make a call fail
+ *
+ * A call that needs something (seams/fault.h) may fail in one or more ways, each with an errno. The
+ * kinds that the options allow decide which ways there are; that it goes well is the first
+ * alternative. The first fiber, which is the test itself, has faults too, but is never cancelled.
+ */
+#include "explore/faults.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include <fiber/test.h>
+#include <fiber/time.h>
+
+#include "base/compiler.h"
+#include "core/registry.h"
+#include "explore/explorer.h"
+#include "fault.h"
+#include "report/place.h"
+#include "report/report.h"
+#include "sched/sched.h"
+#include "wait/cancel.h"
+
+#define LESS	    1 /* not an errno: fewer bytes move */
+#define CANCELLED   2
+#define FOR_NOTHING 3
+#define WAYS_MAX    8u
+
+struct way {
+	unsigned kinds; /* any of these allows it */
+	int error;
+};
+
+static struct {
+	unsigned kinds, left;
+} faults;
+
+void fib_faults_begin(unsigned kinds, unsigned limit)
+{
+	faults.kinds = kinds;
+	faults.left = limit;
+}
+
+static const char *name_of(int error)
+{
+	switch (error) {
+	case LESS:
+		return "moves one byte";
+	case CANCELLED:
+		return "the fiber is cancelled";
+	case FOR_NOTHING:
+		return "ends without a signal";
+	default:
+		return strerrorname_np(-error);
+	}
+}
+
+/* Whether this is a place for faults, and one is left. Returns the calling fiber, else NULL. */
+static struct fiber *victim(void)
+{
+	return faults.left && faults.kinds && fib_explorer_on() ? fib_self() : NULL;
+}
+
+/* What is about to fail: a public call of the fiber, or another call at a place of its own. */
+struct site {
+	const struct fiber *fiber;
+	const char *call;
+	const void *at; /* NULL: where the fiber's call was made */
+};
+
+static void note(const struct site *site, int error)
+{
+	const uint32_t number = fib_explorer_number(site->fiber);
+	char text[384], place[256];
+
+	if (!fib_explorer_traced())
+		return;
+	fib_place_text(site->at ? site->at : fib_explorer_intent(number)->at, place, sizeof place);
+	snprintf(text, sizeof text, "fault: %s: %s, %s", site->call, name_of(error), place);
+	fib_report_note(number, text);
+}
+
+/* Choose whether and how it fails. Returns 0, or the error of the way. */
+static int choose_way(const struct site *site, const struct way *ways, unsigned n)
+{
+	const struct way *open[WAYS_MAX];
+	unsigned count = 0, chosen, i;
+
+	for (i = 0; i < n && count < WAYS_MAX; i++)
+		if (ways[i].kinds & faults.kinds)
+			open[count++] = &ways[i];
+	if (!count)
+		return 0;
+	chosen = fib_explore_one_of(FIB_CHOICE_FAULT, count + 1);
+	if (!chosen)
+		return 0;
+	faults.left--;
+	note(site, open[chosen - 1]->error);
+	return open[chosen - 1]->error;
+}
+
+/* The call that the fiber is in. */
+static struct site current_call(const struct fiber *fiber)
+{
+	const char *call = fib_explorer_intent(fib_explorer_number(fiber))->call;
+
+	return (struct site){fiber, call ? call : "call", NULL};
+}
+
+/* For a fiber; NULL: nothing fails. */
+static int fail_call(const struct fiber *fiber, const struct way *ways, unsigned n)
+{
+	struct site site;
+
+	if (!fiber)
+		return 0;
+	site = current_call(fiber);
+	return choose_way(&site, ways, n);
+}
+
+int fib_explore_fault(enum fib_fault what)
+{
+	static const struct way memory[] = {{FIBER_TEST_FAULT_MEMORY, -ENOMEM}};
+	static const struct way spawn[] = {
+		{FIBER_TEST_FAULT_SPAWN | FIBER_TEST_FAULT_MEMORY, -ENOMEM},
+		{FIBER_TEST_FAULT_SPAWN, -EAGAIN},
+	};
+	static const struct way accept[] = {
+		{FIBER_TEST_FAULT_DESCRIPTORS, -EMFILE},
+		{FIBER_TEST_FAULT_DESCRIPTORS, -ENFILE},
+		{FIBER_TEST_FAULT_DESCRIPTORS, -ECONNABORTED},
+	};
+	static const struct way connect[] = {
+		{FIBER_TEST_FAULT_RESET, -ECONNREFUSED},
+		{FIBER_TEST_FAULT_RESET, -ETIMEDOUT},
+	};
+	static const struct way descriptor[] = {
+		{FIBER_TEST_FAULT_DESCRIPTORS, -EMFILE},
+		{FIBER_TEST_FAULT_DESCRIPTORS, -ENFILE},
+	};
+	static const struct {
+		const struct way *ways;
+		unsigned n;
+	} all[] = {
+		[FIB_FAULT_MEMORY] = {memory, fib_countof(memory)},
+		[FIB_FAULT_SPAWN] = {spawn, fib_countof(spawn)},
+		[FIB_FAULT_THREAD] = {spawn, fib_countof(spawn)},
+		[FIB_FAULT_ACCEPT] = {accept, fib_countof(accept)},
+		[FIB_FAULT_CONNECT] = {connect, fib_countof(connect)},
+		[FIB_FAULT_DESCRIPTOR] = {descriptor, fib_countof(descriptor)},
+	};
+
+	return fail_call(victim(), all[what].ways, all[what].n);
+}
+
+int fib_explore_fault_open(int flags)
+{
+	const struct way ways[] = {
+		{FIBER_TEST_FAULT_DESCRIPTORS, -EMFILE},
+		{FIBER_TEST_FAULT_DESCRIPTORS, -ENFILE},
+		{FIBER_TEST_FAULT_DISK, -EIO},
+		{flags & O_CREAT ? FIBER_TEST_FAULT_DISK : 0, -ENOSPC},
+	};
+
+	return fail_call(victim(), ways, fib_countof(ways));
+}
+
+int fib_explore_fault_wait(struct fiber *waiter, int64_t deadline)
+{
+	const struct fiber *fiber = victim();
+	const bool may_cancel =
+		fiber && fib_explorer_number(fiber) > 1 && !fib_load(&fiber->cancelled);
+	const struct way ways[] = {
+		{deadline == FIBER_FOREVER ? 0 : FIBER_TEST_FAULT_MEMORY, -ENOMEM},
+		{may_cancel ? FIBER_TEST_FAULT_CANCEL : 0, CANCELLED},
+	};
+	int way;
+
+	if (!fiber || waiter != fiber)
+		return 0;
+	way = fail_call(fiber, ways, fib_countof(ways));
+	if (way == CANCELLED)
+		fib_cancel_mark(waiter, FIB_CANCELLED);
+	return way < 0 ? way : 0;
+}
+
+bool fib_explore_fault_spurious(void)
+{
+	static const struct way way = {FIBER_TEST_FAULT_SPURIOUS, FOR_NOTHING};
+
+	return fail_call(victim(), &way, 1) != 0;
+}
+
+/* -- bytes -- */
+
+static bool is_stream(int fd)
+{
+	socklen_t size = sizeof(int);
+	int type;
+
+	return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_STREAM;
+}
+
+/* The ways in which a transfer of so many bytes may fail. */
+static unsigned ways_of_transfer(int fd, size_t size, bool writing, struct way ways[WAYS_MAX])
+{
+	const unsigned less = size > 1 ? FIBER_TEST_FAULT_SHORT : 0;
+	struct stat st;
+	unsigned n = 0;
+
+	if (fstat(fd, &st) < 0)
+		return 0;
+	if (S_ISREG(st.st_mode)) {
+		ways[n++] = (struct way){less | (less ? FIBER_TEST_FAULT_DISK : 0), LESS};
+		ways[n++] = (struct way){FIBER_TEST_FAULT_DISK, -EIO};
+		if (writing)
+			ways[n++] = (struct way){FIBER_TEST_FAULT_DISK, -ENOSPC};
+	} else if (S_ISFIFO(st.st_mode)) {
+		ways[n++] = (struct way){less, LESS};
+		if (writing)
+			ways[n++] = (struct way){FIBER_TEST_FAULT_RESET, -EPIPE};
+	} else if (S_ISSOCK(st.st_mode) && is_stream(fd)) {
+		ways[n++] = (struct way){less, LESS};
+		ways[n++] = (struct way){FIBER_TEST_FAULT_RESET, -ECONNRESET};
+		if (writing)
+			ways[n++] = (struct way){FIBER_TEST_FAULT_RESET, -EPIPE};
+	}
+	return n;
+}
+
+/* Returns 0, LESS, or a negative errno. After a reset nothing moves any more, at both ends. */
+static int fail_transfer(int fd, size_t size, bool writing)
+{
+	const unsigned kinds =
+		FIBER_TEST_FAULT_SHORT | FIBER_TEST_FAULT_RESET | FIBER_TEST_FAULT_DISK;
+	const struct fiber *fiber = victim();
+	struct way ways[WAYS_MAX];
+	int way;
+
+	if (!fiber || !(faults.kinds & kinds))
+		return 0;
+	way = fail_call(fiber, ways, ways_of_transfer(fd, size, writing, ways));
+	if (way == -ECONNRESET || way == -EPIPE)
+		shutdown(fd, SHUT_RDWR);
+	return way;
+}
+
+ssize_t fib_fault_transfer(int fd, size_t *size, bool writing)
+{
+	const int way = fail_transfer(fd, *size, writing);
+
+	if (way == LESS)
+		*size = 1;
+	return way < 0 ? way : 0;
+}
+
+ssize_t fib_fault_vector(int fd, const struct iovec **pieces, int *count, struct iovec *part,
+			 bool writing)
+{
+	size_t size = 0;
+	int way, first = -1, i;
+
+	for (i = 0; i < *count; i++) {
+		size += (*pieces)[i].iov_len;
+		if (first < 0 && (*pieces)[i].iov_len)
+			first = i;
+	}
+	way = fail_transfer(fd, size, writing);
+	if (way == LESS) {
+		*part = (struct iovec){(*pieces)[first].iov_base, 1};
+		*pieces = part;
+		*count = 1;
+	}
+	return way < 0 ? way : 0;
+}
+
+/* -- the program's own -- */
+
+static bool fails(const char *call, const void *at, unsigned kinds)
+{
+	const struct way way = {kinds, -ENOMEM};
+	const struct site site = {victim(), call, at};
+
+	return site.fiber && choose_way(&site, &way, 1) != 0;
+}
+
+bool fib_fault_of_program(const char *what, const void *at)
+{
+	return fails(what, at, FIBER_TEST_FAULT_ALL);
+}
+
+bool fib_fault_of_allocation(const char *call, const void *at)
+{
+	return fails(call, at, FIBER_TEST_FAULT_MEMORY);
+}
