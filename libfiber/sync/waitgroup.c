@@ -61,6 +61,7 @@ int fiber_waitgroup_add(struct fiber_waitgroup *group, int64_t n)
 
 int fiber_waitgroup_done(struct fiber_waitgroup *group)
 {
+	fib_choice(group);
 	fib_must_have(group, "the waitgroup");
 	take_away(group, 1, "fiber_waitgroup_done");
 	return 0;
