@@ -27,12 +27,19 @@
 
 #define FAIR_AFTER 2000u
 
+struct member {
+	uint32_t parent; /* number */
+	unsigned steps;
+	bool aside; /* its step is counted when it goes on */
+};
+
 static struct {
 	bool on;
 	struct fib_schedule schedule;
 	uint64_t first_id; /* of fiber 1; 0: not made yet */
 	uint32_t fibers;
 	struct fib_intent *intents; /* by number */
+	struct member *members;	    /* by number */
 	uint32_t room;
 	uint32_t *numbers;    /* of the current choice */
 	struct fiber *chosen; /* must run next */
@@ -42,11 +49,17 @@ static struct {
 	unsigned step;
 	unsigned alone; /* yields in a row with no other fiber to run */
 	void (*trace)(uint32_t number, const struct fib_intent *intent);
+	void (*count)(uint32_t number, uint32_t parent);
 } x;
 
 void fib_explorer_trace(void (*fn)(uint32_t number, const struct fib_intent *intent))
 {
 	x.trace = fn;
+}
+
+void fib_explorer_count(void (*fn)(uint32_t number, uint32_t parent))
+{
+	x.count = fn;
 }
 
 bool fib_explorer_on(void)
@@ -87,8 +100,9 @@ static void grow(uint32_t number)
 	while (x.room <= number + 1)
 		x.room = x.room ? 2 * x.room : 64;
 	x.intents = realloc(x.intents, x.room * sizeof *x.intents);
+	x.members = realloc(x.members, x.room * sizeof *x.members);
 	x.numbers = realloc(x.numbers, x.room * sizeof *x.numbers);
-	fib_check(x.intents && x.numbers);
+	fib_check(x.intents && x.members && x.numbers);
 }
 
 uint32_t fib_explorer_number(const struct fiber *fiber)
@@ -100,14 +114,28 @@ uint32_t fib_explorer_number(const struct fiber *fiber)
 	number = (uint32_t)(fiber->id - x.first_id + 1);
 	if (number + 1 >= x.room)
 		grow(number);
-	while (x.fibers < number)
+	while (x.fibers < number) {
 		x.intents[++x.fibers] = (struct fib_intent){NULL, NULL, NULL};
+		x.members[x.fibers] = (struct member){0, 0, false};
+	}
+	if (fiber->parent >= x.first_id)
+		x.members[number].parent = (uint32_t)(fiber->parent - x.first_id + 1);
 	return number;
 }
 
 const struct fib_intent *fib_explorer_intent(uint32_t number)
 {
 	return &x.intents[number];
+}
+
+unsigned fib_explorer_steps(uint32_t number)
+{
+	return x.members[number].steps;
+}
+
+uint32_t fib_explorer_parent(uint32_t number)
+{
+	return x.members[number].parent;
 }
 
 uint32_t fib_explorer_fibers(void)
@@ -175,12 +203,21 @@ static unsigned choose_fiber(unsigned n, bool goes_on)
 	return decide(&choice);
 }
 
-/* Leave, and stay runnable. */
-static void step_aside(struct fiber *me)
+static void count_step(uint32_t number)
 {
+	x.members[number].steps++;
+	if (x.count)
+		x.count(number, x.members[number].parent);
+}
+
+/* Leave, and stay runnable. */
+static void step_aside(struct fiber *me, uint32_t number)
+{
+	x.members[number].aside = true;
 	fib_store(&me->state, (uint8_t)FIBER_RUNNABLE);
 	fib_ready_add(me);
 	fib_switch_out(me);
+	x.members[number].aside = false;
 }
 
 /* The caller goes first, the others follow by number. */
@@ -219,17 +256,18 @@ void fib_explore_before(const char *call, const void *object, const void *at)
 		chosen = choose_against(number);
 		if (chosen) {
 			x.chosen = fib_ready_at(chosen - 1);
-			step_aside(me);
+			step_aside(me, number);
 		}
+		count_step(number);
 	}
 	if (x.schedule.traced && x.trace)
 		x.trace(number, &x.intents[number]);
 }
 
-unsigned fib_explore_next(void)
+/* The place of the fiber for which another one stepped aside; n: there is none. */
+static unsigned place_of_chosen(unsigned n)
 {
-	const unsigned n = fib_ready_count();
-	unsigned i, at, first = n;
+	unsigned i;
 
 	for (i = 0; i < n && x.chosen; i++) {
 		if (fib_ready_at(i) == x.chosen) {
@@ -237,6 +275,13 @@ unsigned fib_explore_next(void)
 			return i;
 		}
 	}
+	return n;
+}
+
+static unsigned choose_next(unsigned n)
+{
+	unsigned i, at, first = n;
+
 	/* A fiber that yields is the first alternative. */
 	for (i = 0; i < n; i++) {
 		fib_explorer_number(fib_ready_at(i)); /* may move the arrays */
@@ -262,6 +307,20 @@ unsigned fib_explore_one_of(enum fib_choice_kind kind, unsigned n)
 	struct fib_choice choice = {.kind = kind, .n = n};
 
 	return n > 1 ? decide(&choice) : 0;
+}
+
+unsigned fib_explore_next(void)
+{
+	const unsigned n = fib_ready_count();
+	unsigned i = place_of_chosen(n);
+	uint32_t number;
+
+	if (i == n)
+		i = choose_next(n);
+	number = fib_explorer_number(fib_ready_at(i));
+	if (!x.members[number].aside)
+		count_step(number);
+	return i;
 }
 
 unsigned fib_explore_pick(unsigned n, const char *what)

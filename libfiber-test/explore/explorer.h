@@ -70,6 +70,16 @@ const struct fib_intent *fib_explorer_intent(uint32_t number);
 uint32_t fib_explorer_fibers(void);
 uint64_t fib_explorer_first_id(void);
 
+/*
+ * How many steps a fiber has made in the schedule, and the number of the fiber that spawned it, 0:
+ * none of the schedule. A step is what a fiber runs from one choice to the next.
+ */
+unsigned fib_explorer_steps(uint32_t number);
+uint32_t fib_explorer_parent(uint32_t number);
+
+/* Set the function that is called at each step; NULL: none. */
+void fib_explorer_count(void (*fn)(uint32_t number, uint32_t parent));
+
 /* Choose which of the runnable fibers (sched/ready.h), of which there are some, is next: its place. */
 unsigned fib_explore_next(void);
 

@@ -11,12 +11,6 @@
 /* No schedule that is counted has this number. */
 #define NUMBER UINT64_MAX
 
-static void learn_call(uint32_t number, const struct fib_intent *intent)
-{
-	fib_learnt_call(number);
-	fib_touched_call(number, intent);
-}
-
 /* Nothing fails in the first schedule, so that it shows the whole of the test. */
 unsigned fib_learn_choose(void *context, const struct fib_choice *choice)
 {
@@ -41,15 +35,18 @@ void fib_learn(const struct fib_test *test, const struct fib_schedule *schedule,
 	s.choose = fib_learn_choose;
 	s.replays = false;
 	s.traced = true;
-	fib_explorer_trace(learn_call);
+	fib_explorer_trace(fib_touched_call);
+	fib_explorer_count(fib_learnt_step);
 	fib_learnt_begin();
 	fib_touched_begin();
 	fib_learn_begin(test);
 	run(test, &s);
 	fib_explorer_trace(NULL);
+	fib_explorer_count(NULL);
 	fib_finding_progress();
 	n = fib_load(s.made);
-	fib_learnt_steps(s.steps, n);
+	fib_learnt_end();
+	fib_learnt_choices(s.steps, n);
 	first = malloc((n + 1) * sizeof *first);
 	if (!first)
 		fib_finding(FIBER_TEST_FAILED, "out of memory");

@@ -4,9 +4,9 @@
  *
  * Burckhardt, Kothari, Musuvathi and Nagarakatte, "A Randomized Scheduler with Probabilistic
  * Guarantees of Finding Bugs", ASPLOS 2010. The fiber with the highest priority runs. At depth - 1
- * choices, drawn from as many as the first schedule had, the one that would run gets a priority
- * below all others. A bug that needs `depth` ordering constraints among n fibers and k choices is
- * found with a probability of at least 1 / (n k^(depth-1)). A yield lowers no priority.
+ * choices, drawn from as many as the fibers of the first schedule made steps, the one that would run
+ * gets a priority below all others. A bug that needs `depth` ordering constraints among n fibers and
+ * k steps is found with a probability of at least 1 / (n k^(depth-1)). A yield lowers no priority.
  */
 #include "base/rand.h"
 #include "strategy/priorities.h"
@@ -27,7 +27,7 @@ static void begin(unsigned depth, uint64_t seed, uint64_t number)
 	pct.changes = depth - 1;
 	pct.seen = 0;
 	for (i = 0; i < pct.changes; i++)
-		pct.change[i] = fib_rand_below(&pct.state, fib_learnt_choices());
+		pct.change[i] = fib_rand_below(&pct.state, fib_learnt_total());
 }
 
 static unsigned choose(const struct fib_choice *choice)

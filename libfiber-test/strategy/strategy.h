@@ -65,15 +65,23 @@ void fib_strategy_other_begin(void);
 
 /* -- what was learnt from the first schedule, learnt.c -- */
 
-/* Forget. Then learn from its choices, and from how many calls each fiber made. */
+/* Forget; a fiber has made a step; the schedule has ended. parent: the number of its spawner, or 0. */
 void fib_learnt_begin(void);
-void fib_learnt_steps(const struct fib_step *steps, unsigned n);
-void fib_learnt_call(uint32_t number);
-unsigned fib_learnt_choices(void);
-/* In how many ways a call could have failed. */
+void fib_learnt_step(uint32_t number, uint32_t parent);
+void fib_learnt_end(void);
+
+/* The steps of all fibers, at least 1; the highest number. */
+unsigned fib_learnt_total(void);
+uint32_t fib_learnt_fibers(void);
+
+/* Of one fiber: its own steps; with those of its children and of theirs; its spawner, or 0. */
+unsigned fib_learnt_steps(uint32_t number);
+unsigned fib_learnt_subtree(uint32_t number);
+uint32_t fib_learnt_parent(uint32_t number);
+
+/* Its choices; in how many ways a call could have failed. */
+void fib_learnt_choices(const struct fib_step *steps, unsigned n);
 unsigned fib_learnt_faults(void);
-/* How many calls the fiber has left of those it made then; at least 1. done: calls so far. */
-unsigned fib_learnt_left(uint32_t number, unsigned done);
 
 /* At most so many switches away from a fiber that could go on; 0: any number. */
 void fib_exhaustive_limit(unsigned preemptions);
