@@ -4,6 +4,7 @@
 #
 # make test-library    build/lib/libfiber-test.a
 # make bugs            the programs of fixtures/bugs, which are linked with it
+# make bench-test      how many schedules each strategy needs to find their bugs
 #
 # Not with SAN=thread: one thread runs all fibers in turn, so ThreadSanitizer has nothing to find.
 
@@ -47,6 +48,10 @@ $(BUILD)/bin/bugs/%: fixtures/bugs/%.c $(BUILD)/lib/libfiber-test.a
 	@mkdir -p $(@D) $(BUILD)/obj/fixtures/bugs
 	$(Q)$(CC) $(CPPFLAGS) $(PUB_INC) -Ilibfiber-test/include $(CFLAGS) -MMD -MP -MF $(BUILD)/obj/fixtures/bugs/$*.d -o $@ $< \
 		$(LDFLAGS) $(BUILD)/lib/libfiber-test.a $(EXPLORE_LIBS)
+
+.PHONY: bench-test
+bench-test: bugs
+	@python3 -B bench/bugs.py --programs $(BUILD)/bin/bugs
 
 # -- tests: tests/explore are linked with libfiber-test --
 EXPLORE_TESTS := $(if $(EXPLORED),$(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/explore/*.c)))

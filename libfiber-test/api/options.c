@@ -7,13 +7,14 @@
 #include <string.h>
 
 #include "explore/settings.h"
+#include "strategy/strategy.h"
 
 const char fib_options_help[] =
 	"  --replay TOKEN      run the one schedule of a token in this process\n"
 	"  --schedules N       run at most N schedules of each test\n"
 	"  --seed N            the same seed gives the same schedules\n"
-	"  --strategy LIST     random, pct, pct:DEPTH, pos, urw, surw, bound, exhaustive,\n"
-	"                      each-fault, portfolio\n"
+	"  --strategy LIST     random, pct, pct:DEPTH, pos, urw, surw, bound, exhaustive, each-fault,\n"
+	"                      or the default portfolio, which is " FIB_PORTFOLIO "\n"
 	"  --steps N           choices in one schedule\n"
 	"  --preemptions N     exhaustive: at most N switches away from a fiber that could go on\n"
 	"  --faults LIST       memory, short, reset, descriptors, cancel, spurious, disk, spawn,\n"

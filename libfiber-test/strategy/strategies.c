@@ -8,8 +8,7 @@
 #include "base/compiler.h"
 #include "strategy/strategy.h"
 
-#define PORTFOLIO "random,pct:3,pos,urw,surw"
-/* The same in turn, but each fifth is each-fault. */
+/* The portfolio in turn, but each fifth is each-fault. */
 #define WITH_FAULTS                                                         \
 	"random,pct:3,pos,urw,each-fault,surw,random,pct:3,pos,each-fault," \
 	"urw,surw,random,pct:3,each-fault,pos,urw,surw,random,each-fault,"  \
@@ -25,7 +24,7 @@ static const struct fib_strategy *current;
 
 const char *fib_strategies_portfolio(bool faults)
 {
-	return faults ? WITH_FAULTS : PORTFOLIO;
+	return faults ? WITH_FAULTS : FIB_PORTFOLIO;
 }
 
 static int parse_depth(const char *text, size_t n, unsigned *ret)
@@ -77,7 +76,7 @@ int fib_strategies_parse(const char *list, struct fib_strategies *ret, const cha
 
 	ret->n = 0;
 	if (!list || strcmp(list, "portfolio") == 0)
-		list = PORTFOLIO;
+		list = FIB_PORTFOLIO;
 	for (at = list;; at = end + 1) {
 		end = strchrnul(at, ',');
 		if (parse_one(at, (size_t)(end - at), ret, ret_why) < 0)

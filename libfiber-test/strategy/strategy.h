@@ -16,6 +16,7 @@
 
 #define FIB_DEPTH_MAX 20u
 #define FIB_LIST_MAX  32u
+#define FIB_PORTFOLIO "random,pct:3,pos,urw,surw"
 
 struct fib_strategy {
 	const char *name;
