@@ -17,6 +17,10 @@ EXPLORE_OWN := $(wildcard libfiber-test/*/*.c)
 # What production has at the seams is replaced by libfiber-test/seams.
 EXPLORE_INC := -Ilibfiber-test/seams -Ilibfiber-test -Ilibfiber-test/include \
 	$(filter-out -Ilibfiber/base/choice/none -Ilibfiber/runtime/carriers/threads,$(LIB_INC))
+# The library's own memory is not that of the program (libfiber-test/libc/own.h).
+ALLOCATIONS := malloc calloc realloc aligned_alloc strdup
+EXPLORE_INC += $(foreach a,$(ALLOCATIONS),-D$(a)=fib_own_$(a))
+EXPLORE_WRAP := $(patsubst %,-Wl$(comma)--wrap=%,$(ALLOCATIONS) free)
 EXPLORE_OBJ := $(EXPLORE_LIB:libfiber/%=$(BUILD)/obj/explore/lib/%.o) $(EXPLORE_OWN:%.c=$(BUILD)/obj/%.o)
 EXPLORE_LIBS = $(LIB_LIBS) $(shell pkg-config --libs libdw)
 EXPLORED     := $(if $(filter thread,$(SAN)),,yes)
@@ -52,6 +56,9 @@ $(BUILD)/bin/bugs/%: fixtures/bugs/%.c $(BUILD)/lib/libfiber-test.a
 .PHONY: bench-test
 bench-test: bugs
 	@python3 -B bench/bugs.py --programs $(BUILD)/bin/bugs
+
+# Programs whose own allocations may fail.
+$(BUILD)/bin/bugs/enomem_leaks_fd $(BUILD)/tests/explore/test_memory: LDFLAGS += $(EXPLORE_WRAP)
 
 # -- tests: tests/explore are linked with libfiber-test --
 EXPLORE_TESTS := $(if $(EXPLORED),$(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/explore/*.c)))

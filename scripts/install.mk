@@ -47,7 +47,7 @@ install: lib test-library tools variants
 	$(Q)$(INSTALL) -m 644 $(BUILD)/lib/libfiber-test.a $(DEST)/lib
 	$(Q)$(INSTALL) -m 644 libfiber-test/include/fiber/test.h $(DEST)/include/fiber
 	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(LIB_LIBS)|' \
-		libfiber-test/libfiber-test.pc.in >$(DEST)/lib/pkgconfig/libfiber-test.pc
+		-e 's|@ALLOC@|$(EXPLORE_WRAP)|' libfiber-test/libfiber-test.pc.in >$(DEST)/lib/pkgconfig/libfiber-test.pc
 	$(Q)$(foreach v,$(VARIANTS_BUILT),$(call install_variant,$(v)) &&) true
 	$(Q)$(INSTALL) -d $(BASH_COMPLETIONS) $(ZSH_COMPLETIONS) $(FISH_COMPLETIONS)
 	$(Q)for tool in fiberctl fibertrace; do \

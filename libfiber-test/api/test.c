@@ -150,7 +150,7 @@ void fiber_test_note(const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	fib_report_note(fib_explorer_number(me), text);
+	fib_report_note(fib_explorer_number(me), text, NULL);
 }
 
 void fiber_test_settle(void)

@@ -22,7 +22,6 @@
 #include "core/registry.h"
 #include "explore/explorer.h"
 #include "fault.h"
-#include "report/place.h"
 #include "report/report.h"
 #include "sched/sched.h"
 #include "wait/cancel.h"
@@ -30,6 +29,7 @@
 #define LESS	    1 /* not an errno: fewer bytes move */
 #define CANCELLED   2
 #define FOR_NOTHING 3
+#define FAILS	    4
 #define WAYS_MAX    8u
 
 struct way {
@@ -54,6 +54,8 @@ static const char *name_of(int error)
 		return "moves one byte";
 	case CANCELLED:
 		return "the fiber is cancelled";
+	case FAILS:
+		return "fails";
 	case FOR_NOTHING:
 		return "ends without a signal";
 	default:
@@ -77,13 +79,12 @@ struct site {
 static void note(const struct site *site, int error)
 {
 	const uint32_t number = fib_explorer_number(site->fiber);
-	char text[384], place[256];
+	char text[128];
 
 	if (!fib_explorer_traced())
 		return;
-	fib_place_text(site->at ? site->at : fib_explorer_intent(number)->at, place, sizeof place);
-	snprintf(text, sizeof text, "fault: %s: %s, %s", site->call, name_of(error), place);
-	fib_report_note(number, text);
+	snprintf(text, sizeof text, "fault: %s: %s", site->call, name_of(error));
+	fib_report_note(number, text, site->at ? site->at : fib_explorer_intent(number)->at);
 }
 
 /* Choose whether and how it fails. Returns 0, or the error of the way. */
@@ -282,9 +283,9 @@ ssize_t fib_fault_vector(int fd, const struct iovec **pieces, int *count, struct
 
 /* -- the program's own -- */
 
-static bool fails(const char *call, const void *at, unsigned kinds)
+static bool fails(const char *call, const void *at, unsigned kinds, int error)
 {
-	const struct way way = {kinds, -ENOMEM};
+	const struct way way = {kinds, error};
 	const struct site site = {victim(), call, at};
 
 	return site.fiber && choose_way(&site, &way, 1) != 0;
@@ -292,10 +293,10 @@ static bool fails(const char *call, const void *at, unsigned kinds)
 
 bool fib_fault_of_program(const char *what, const void *at)
 {
-	return fails(what, at, FIBER_TEST_FAULT_ALL);
+	return fails(what, at, FIBER_TEST_FAULT_ALL, FAILS);
 }
 
 bool fib_fault_of_allocation(const char *call, const void *at)
 {
-	return fails(call, at, FIBER_TEST_FAULT_MEMORY);
+	return fails(call, at, FIBER_TEST_FAULT_MEMORY, -ENOMEM);
 }

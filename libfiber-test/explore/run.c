@@ -18,6 +18,7 @@
 
 #include "base/check.h"
 #include "explore/faults.h"
+#include "explore/leaks.h"
 #include "explore/stuck.h"
 #include "life/live_count.h"
 #include "runtime/runtime.h"
@@ -112,6 +113,7 @@ void fib_run_schedule(const struct fib_test *test, const struct fib_schedule *sc
 	restore_memory(o);
 	start_runtime(o);
 	fib_faults_begin(o->faults, o->fault_limit);
+	fib_leaks_begin(o->flags);
 	fib_explorer_begin(schedule);
 	if (o->prepare)
 		o->prepare(test->arg);
@@ -122,6 +124,7 @@ void fib_run_schedule(const struct fib_test *test, const struct fib_schedule *sc
 	/* Its assertions are findings of the schedule. */
 	if (o->finish)
 		o->finish(test->arg);
+	fib_leaks_end();
 	fib_explorer_end();
 }
 

@@ -13,7 +13,8 @@
 #include "strategy/strategy.h"
 #include "token/token.h"
 
-#define SECOND INT64_C(1000000000)
+#define SECOND	    INT64_C(1000000000)
+#define KNOWN_FLAGS (FIBER_TEST_ISOLATE | FIBER_TEST_MEMORY | FIBER_TEST_DESCRIPTORS | 0u)
 
 static struct {
 	struct fib_settings all;
@@ -257,7 +258,7 @@ static int check(const struct fiber_test_options *o)
 	const char *why;
 
 	if (o->faults & ~(unsigned)FIBER_TEST_FAULT_ALL || o->fault_limit > 1000 ||
-	    (o->flags & ~(unsigned)FIBER_TEST_ISOLATE))
+	    (o->flags & ~KNOWN_FLAGS))
 		return -EINVAL;
 	if (o->steps > 10000000 || o->jobs > 256 || (o->nmemory && !o->memory))
 		return -EINVAL;

@@ -58,9 +58,12 @@ void fib_report_begin(void)
 	fib_explorer_trace(add_call);
 }
 
-void fib_report_note(uint32_t number, const char *text)
+void fib_report_note(uint32_t number, const char *text, const void *at)
 {
-	add(number)->note = strdup(text);
+	struct entry *e = add(number);
+
+	e->note = strdup(text);
+	e->intent.at = at;
 }
 
 struct text {
@@ -139,8 +142,11 @@ static void put_entry(struct text *t, size_t i)
 	char place[256], line[512];
 
 	if (e->note) {
-		put(t, "%6zu  fiber %u  note: %s\n", i + 1, e->number,
+		put(t, "%6zu  fiber %u  note: %s", i + 1, e->number,
 		    clean(e->note, line, sizeof line));
+		if (e->intent.at)
+			put(t, "  %s", fib_place_text(e->intent.at, place, sizeof place));
+		put(t, "\n");
 		return;
 	}
 	put(t, "%6zu  fiber %u  %s", i + 1, e->number, e->intent.call);

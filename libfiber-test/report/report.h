@@ -10,7 +10,7 @@
 void fib_report_begin(void);
 
 /* A line of the program's own in the trace. */
-void fib_report_note(uint32_t number, const char *text);
+void fib_report_note(uint32_t number, const char *text, const void *at);
 
 /* Write the fibers that are left and the trace near switches. By the process of the schedule. */
 void fib_report_write(char *buf, size_t size);

@@ -19,6 +19,7 @@ static const struct bug {
 	const char *suffix;  /* of "bug" and "twin"; NULL: none */
 } bugs[] = {
 	{"aba_stack", "failed", NULL},
+	{"accept_emfile_spin", "failed", NULL},
 	{"account", "failed", NULL},
 	{"bluetooth_driver", "failed", NULL},
 	{"bounded_buffer", "deadlock", NULL},
@@ -28,6 +29,7 @@ static const struct bug {
 	{"deadlock_ab_ba", "deadlock", NULL},
 	{"deque", "failed", NULL},
 	{"double_checked_init", "failed", NULL},
+	{"enomem_leaks_fd", "leak", NULL},
 	{"if_not_while", "failed", NULL},
 	{"leaked_worker", "leak", NULL},
 	{"lock_held_across_send", "deadlock", NULL},
@@ -40,6 +42,7 @@ static const struct bug {
 	{"philosophers", "deadlock", "-7"},
 	{"reorder", "failed", NULL},
 	{"reorder", "failed", "-5"},
+	{"short_write_ignored", "failed", NULL},
 	{"spin_for_flag", "livelock", NULL},
 	{"stringbuffer", "failed", NULL},
 	{"timeout_vs_answer", "failed", NULL},

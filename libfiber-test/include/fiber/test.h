@@ -50,8 +50,11 @@ enum {
 	FIBER_TEST_FAULT_ALL = 255,
 };
 
-enum {			       /* flags */
-       FIBER_TEST_ISOLATE = 1, /* a process for each schedule */
+/* Flags. */
+enum {
+	FIBER_TEST_ISOLATE = 1,	    /* a process for each schedule */
+	FIBER_TEST_MEMORY = 4,	    /* memory that a schedule allocated and left is a leak */
+	FIBER_TEST_DESCRIPTORS = 8, /* so are descriptors that it left open */
 };
 
 struct fiber_test_memory {
