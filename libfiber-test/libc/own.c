@@ -9,55 +9,55 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <stdatomic.h>
 #include <string.h>
 
+#include "base/atomic.h"
 #include "base/check.h"
 
 /* The function of this name in the process. *at is a pointer to a function, NULL until the first call. */
 static void *found(_Atomic(void *) *at, const char *name)
 {
-	void *fn = atomic_load_explicit(at, memory_order_acquire);
+	void *fn = fib_load_acquire(at);
 
 	if (fn)
 		return fn;
 	fn = dlsym(RTLD_DEFAULT, name);
 	fib_check(fn);
-	atomic_store_explicit(at, fn, memory_order_release);
+	fib_store_release(at, fn);
 	return fn;
 }
 
 void *fib_own_malloc(size_t size)
 {
-	static _Atomic(void *) fn;
+	static void *_Atomic fn;
 
 	return ((void *(*)(size_t))found(&fn, "malloc"))(size);
 }
 
 void *fib_own_calloc(size_t n, size_t size)
 {
-	static _Atomic(void *) fn;
+	static void *_Atomic fn;
 
 	return ((void *(*)(size_t, size_t))found(&fn, "calloc"))(n, size);
 }
 
 void *fib_own_realloc(void *at, size_t size)
 {
-	static _Atomic(void *) fn;
+	static void *_Atomic fn;
 
 	return ((void *(*)(void *, size_t))found(&fn, "realloc"))(at, size);
 }
 
 void *fib_own_aligned_alloc(size_t alignment, size_t size)
 {
-	static _Atomic(void *) fn;
+	static void *_Atomic fn;
 
 	return ((void *(*)(size_t, size_t))found(&fn, "aligned_alloc"))(alignment, size);
 }
 
 void fib_own_free(void *at)
 {
-	static _Atomic(void *) fn;
+	static void *_Atomic fn;
 
 	((void (*)(void *))found(&fn, "free"))(at);
 }
