@@ -4,6 +4,7 @@
 #
 # make test-library    build/lib/libfiber-test.a
 # make bugs            the programs of fixtures/bugs, which are linked with it
+# make explore-model   every outcome of 500 random programs, against a model of its own
 # make bench-test      how many schedules each strategy needs to find their bugs
 #
 # Not with SAN=thread: one thread runs all fibers in turn, so ThreadSanitizer has nothing to find.
@@ -67,3 +68,7 @@ $(BUILD)/tests/explore/%: $(BUILD)/obj/tests/explore/%.o $(BUILD)/lib/libfiber-t
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ -lcmocka $(EXPLORE_LIBS)
+
+.PHONY: explore-model
+explore-model: $(BUILD)/tests/explore/test_outcomes
+	@EXPLORE_PROGRAMS=500 $<
