@@ -254,6 +254,21 @@ static const char *never_reached(const struct exploration *e)
 	return NULL;
 }
 
+/* What the schedules that ended well chose; with a finding it depends on when other workers stopped. */
+static void print_hash(const struct exploration *e)
+{
+	uint64_t hash = 0, schedules = 0;
+	unsigned i;
+
+	for (i = 0; i < e->count; i++) {
+		hash += fib_load(&e->workers[i].shared->hash);
+		schedules += fib_load(&e->workers[i].shared->schedules);
+	}
+	if (fib_settings()->hash && !e->found)
+		fprintf(stderr, "fiber-test: %s: hash %016llx of %llu schedules\n", e->options.name,
+			(unsigned long long)hash, (unsigned long long)schedules);
+}
+
 int fib_explore(fiber_test_fn *fn, void *arg, const struct fiber_test_options *options,
 		struct fiber_test_result *ret, char **ret_report, unsigned *ret_before)
 {
@@ -282,6 +297,7 @@ int fib_explore(fiber_test_fn *fn, void *arg, const struct fiber_test_options *o
 		if (e.found)
 			*ret_report = treat_finding(&e);
 		fill(&e, ret);
+		print_hash(&e);
 		*ret_before = e.before;
 		missed = e.found ? NULL : never_reached(&e);
 		if (missed) {

@@ -19,6 +19,7 @@
 #include "choice.h"
 #include "core/registry.h"
 #include "explore/finding.h"
+#include "explore/hash.h"
 #include "os/os.h"
 #include "os/virtual.h"
 #include "sched/gather.h"
@@ -83,6 +84,8 @@ void fib_explorer_begin(const struct fib_schedule *schedule)
 	x.fair = UINT64_C(0x9e3779b97f4a7c15);
 	x.step = x.alone = 0;
 	fib_store(x.schedule.made, 0);
+	if (x.schedule.hash)
+		fib_store(x.schedule.hash, 0);
 	fib_ready_begin();
 	fib_virtual_begin(fib_gather_nearest);
 	x.on = true;
@@ -171,6 +174,9 @@ static unsigned decide(struct fib_choice *choice)
 	x.schedule.steps[x.step++] = (struct fib_step){(uint8_t)choice->kind, choice->goes_on,
 						       (uint16_t)choice->n, (uint16_t)chosen};
 	fib_store(x.schedule.made, x.step);
+	if (x.schedule.hash)
+		fib_store(x.schedule.hash,
+			  fib_hash_choice(fib_load(x.schedule.hash), choice, chosen, x.intents));
 	x.alone = 0;
 	fib_virtual_chosen();
 	fib_finding_progress();

@@ -28,6 +28,8 @@ struct fib_shared {
 	_Atomic uint32_t found;	    /* the rest is valid */
 	_Atomic uint32_t complete;  /* every schedule was run */
 	_Atomic uint32_t error;	    /* errno of a call that exploring needs; 0: none */
+	_Atomic uint64_t choices;   /* hash of the schedule that runs */
+	_Atomic uint64_t hash;	    /* of all schedules that ended well */
 	_Atomic uint64_t reached;   /* bits of options.reach */
 	uint32_t verdict;
 	int32_t line;

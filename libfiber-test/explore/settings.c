@@ -148,12 +148,20 @@ static int faults(const char *text, const char **ret_why)
 	return fault_kinds(text, &over.faults, ret_why);
 }
 
-/* minimize=0; other values are no setting. */
-static int minimize(const char *text, const char **ret_why)
+static int yes_or_no(const char *text, bool *ret, const char **ret_why)
 {
 	*ret_why = "it is 0 or 1";
-	over.all.no_minimize = strcmp(text, "0") == 0;
-	return over.all.no_minimize || strcmp(text, "1") == 0 ? 0 : -EINVAL;
+	*ret = strcmp(text, "1") == 0;
+	return *ret || strcmp(text, "0") == 0 ? 0 : -EINVAL;
+}
+
+static int minimize(const char *text, const char **ret_why)
+{
+	bool wanted;
+	const int rc = yes_or_no(text, &wanted, ret_why);
+
+	over.all.no_minimize = rc == 0 && !wanted;
+	return rc;
 }
 
 int fib_setting_set(const char *name, const char *value, const char **ret_why)
@@ -204,6 +212,8 @@ int fib_setting_set(const char *name, const char *value, const char **ret_why)
 		return at_failure(value, &over.all.at_failure, ret_why);
 	if (strcmp(name, "minimize") == 0)
 		return minimize(value, ret_why);
+	if (strcmp(name, "hash") == 0)
+		return yes_or_no(value, &over.all.hash, ret_why);
 	if (strcmp(name, "trace") == 0) {
 		over.all.trace = value;
 		return 0;
@@ -217,21 +227,14 @@ void fib_settings_read_environment(void)
 	static const struct {
 		const char *variable, *name;
 	} known[] = {
-		{"FIBER_TEST_SCHEDULES", "schedules"},
-		{"FIBER_TEST_SEED", "seed"},
-		{"FIBER_TEST_STRATEGY", "strategy"},
-		{"FIBER_TEST_STEPS", "steps"},
-		{"FIBER_TEST_SLACK", "slack"},
-		{"FIBER_TEST_PREEMPTIONS", "preemptions"},
-		{"FIBER_TEST_TIME", "time"},
-		{"FIBER_TEST_HANG", "hang"},
-		{"FIBER_TEST_JOBS", "jobs"},
-		{"FIBER_TEST_REPLAY", "replay"},
-		{"FIBER_TEST_TRACE", "trace"},
-		{"FIBER_TEST_AT_FAILURE", "at-failure"},
-		{"FIBER_TEST_MINIMIZE", "minimize"},
-		{"FIBER_TEST_FAULTS", "faults"},
-		{"FIBER_TEST_FAULT_LIMIT", "fault-limit"},
+		{"FIBER_TEST_SCHEDULES", "schedules"}, {"FIBER_TEST_SEED", "seed"},
+		{"FIBER_TEST_STRATEGY", "strategy"},   {"FIBER_TEST_STEPS", "steps"},
+		{"FIBER_TEST_SLACK", "slack"},	       {"FIBER_TEST_PREEMPTIONS", "preemptions"},
+		{"FIBER_TEST_TIME", "time"},	       {"FIBER_TEST_HANG", "hang"},
+		{"FIBER_TEST_JOBS", "jobs"},	       {"FIBER_TEST_REPLAY", "replay"},
+		{"FIBER_TEST_TRACE", "trace"},	       {"FIBER_TEST_AT_FAILURE", "at-failure"},
+		{"FIBER_TEST_MINIMIZE", "minimize"},   {"FIBER_TEST_HASH", "hash"},
+		{"FIBER_TEST_FAULTS", "faults"},       {"FIBER_TEST_FAULT_LIMIT", "fault-limit"},
 	};
 	static bool done;
 	const char *value, *why;

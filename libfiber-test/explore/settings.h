@@ -18,6 +18,7 @@ struct fib_settings {
 	const char *trace;  /* "1": to stderr, else a file; NULL: none */
 	enum fib_at_failure at_failure;
 	bool no_minimize;
+	bool hash; /* print that of all choices */
 };
 
 /*

@@ -21,8 +21,10 @@
 
 #include "base/compiler.h"
 #include "os/virtual.h"
+#include "explore/hash.h"
 #include "explore/isolate.h"
 #include "explore/learn.h"
+#include "explore/settings.h"
 #include "report/report.h"
 #include "strategy/strategy.h"
 
@@ -106,6 +108,7 @@ static struct fib_schedule schedule_of(const struct fib_test *test, struct fib_s
 		.made = &shared->made,
 		.step_limit = test->options->steps,
 		.slack = test->options->slack,
+		.hash = fib_settings()->hash ? &shared->choices : NULL,
 	};
 }
 
@@ -134,6 +137,9 @@ static void run_many(const struct fib_test *test, struct fib_board *board,
 			lseek(STDERR_FILENO, 0, SEEK_SET);
 		fib_strategies_begin(&strategies, o->seed, number);
 		run(test, &s);
+		fib_store(&shared->hash,
+			  fib_load(&shared->hash) +
+				  fib_hash_schedule(fib_load(&shared->choices), number));
 		made = fib_load(&shared->made);
 		if (made > fib_load(&shared->longest))
 			fib_store(&shared->longest, made);

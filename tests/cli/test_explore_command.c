@@ -49,6 +49,7 @@ static void test_wrong_variables_are_named_and_exit_with_2(void **state)
 		{"FIBER_TEST_TIME=1", "FIBER_TEST_TIME=1: not a time"},
 		{"FIBER_TEST_REPLAY=ft1", "FIBER_TEST_REPLAY=ft1: a token begins with ft1-"},
 		{"FIBER_TEST_MINIMIZE=2", "FIBER_TEST_MINIMIZE=2: it is 0 or 1"},
+		{"FIBER_TEST_HASH=yes", "FIBER_TEST_HASH=yes: it is 0 or 1"},
 	};
 
 	(void)state;
@@ -138,6 +139,39 @@ static void test_finding_of_finish_has_its_place(void **state)
 	harness_free(p);
 }
 
+/* The line on stderr of a twin, with one setting of its own. */
+static void hash_of(const char *program, const char *option, const char *value, char ret[128])
+{
+	static const char *const env[] = {"FIBER_TEST_HASH=1", NULL};
+	static const struct harness_how how = {.env = env};
+	struct harness_process *p = cli_run_how(&how, program, option, value, "twin", NULL);
+
+	cli_expect(p, 0);
+	cli_contains(p->err.bytes, "fiber-test: twin: hash ");
+	cli_contains(p->err.bytes, " of 2000 schedules\n");
+	snprintf(ret, 128, "%s", p->err.bytes);
+	harness_free(p);
+}
+
+static void test_hash_of_all_choices_does_not_depend_on_jobs(void **state)
+{
+	static const char *const programs[] = {"bugs/philosophers", "bugs/timeout_vs_answer",
+					       "bugs/trylock_backoff"};
+	char one[128], other[128];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+		hash_of(programs[i], "--jobs", "1", one);
+		hash_of(programs[i], "--jobs", "2", other);
+		assert_string_equal(one, other);
+		hash_of(programs[i], "--jobs", "8", other);
+		assert_string_equal(one, other);
+		/* It is not the same for whatever is run. */
+		hash_of(programs[i], "--seed", "2", other);
+		assert_string_not_equal(one, other);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -149,6 +183,7 @@ int main(void)
 		cmocka_unit_test(test_replay_shows_the_fibers_and_every_step),
 		cmocka_unit_test(test_fiber_that_spins_alone_is_a_livelock),
 		cmocka_unit_test(test_finding_of_finish_has_its_place),
+		cmocka_unit_test(test_hash_of_all_choices_does_not_depend_on_jobs),
 	};
 
 	harness_watchdog(110);
