@@ -5,6 +5,7 @@
 # make test-library    build/lib/libfiber-test.a
 # make bugs            the programs of fixtures/bugs, which are linked with it
 # make explore-model   every outcome of 500 random programs, against a model of its own
+# make test-hashes     every build and any number of processes makes the same choices; HASH_SEEDS=3
 # make bench-test      how many schedules each strategy needs to find their bugs
 #
 # Not with SAN=thread: one thread runs all fibers in turn, so ThreadSanitizer has nothing to find.
@@ -72,3 +73,19 @@ $(BUILD)/tests/explore/%: $(BUILD)/obj/tests/explore/%.o $(BUILD)/lib/libfiber-t
 .PHONY: explore-model
 explore-model: $(BUILD)/tests/explore/test_outcomes
 	@EXPLORE_PROGRAMS=500 $<
+
+# -- every build makes the same choices: each line is a build and the variables that it differs in --
+HASHES_OF_O0        := OPT=-O0
+HASHES_OF_clang     := CC=clang
+HASHES_OF_address   := SAN=address
+HASHES_OF_undefined := SAN=undefined
+HASHES_OF_generic   := ARCH=generic
+HASHES_OF_no_uring  := URING=no_uring
+HASHES := O0 clang address undefined generic no_uring
+HASH_SEEDS ?= 3
+
+.PHONY: test-hashes $(HASHES:%=hashes-%)
+$(HASHES:%=hashes-%): hashes-%:
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/hashes/$* $(HASHES_OF_$*) bugs
+test-hashes: bugs $(HASHES:%=hashes-%)
+	@python3 -B scripts/test-hashes.py --seeds $(HASH_SEEDS) $(BUILD)/bin/bugs $(HASHES:%=$(BUILD)/hashes/%/bin/bugs)
