@@ -46,12 +46,13 @@ static struct {
 	struct fiber *chosen; /* must run next */
 	uint64_t last_id;     /* of the fiber that ran last */
 	int64_t slack;
+	uint64_t fair_seed;
 	uint64_t fair; /* generator of the choices after FAIR_AFTER */
 	unsigned step;
 	unsigned alone; /* yields in a row with no other fiber to run */
 	void (*trace)(uint32_t number, const struct fib_intent *intent);
 	void (*count)(uint32_t number, uint32_t parent);
-} x;
+} x = {.fair_seed = 1};
 
 void fib_explorer_trace(void (*fn)(uint32_t number, const struct fib_intent *intent))
 {
@@ -81,7 +82,7 @@ void fib_explorer_begin(const struct fib_schedule *schedule)
 	x.chosen = NULL;
 	x.last_id = 0;
 	x.slack = schedule->slack;
-	x.fair = UINT64_C(0x9e3779b97f4a7c15);
+	x.fair = x.fair_seed;
 	x.step = x.alone = 0;
 	fib_store(x.schedule.made, 0);
 	if (x.schedule.hash)
@@ -149,6 +150,11 @@ uint32_t fib_explorer_fibers(void)
 uint64_t fib_explorer_first_id(void)
 {
 	return x.first_id;
+}
+
+void fib_explorer_fair_seed(uint64_t seed)
+{
+	x.fair_seed = seed;
 }
 
 unsigned fib_explorer_fair_after(unsigned step_limit)

@@ -90,8 +90,12 @@ unsigned fib_explore_one_of(enum fib_choice_kind kind, unsigned n);
 /* Choose one of n; 0 outside a schedule. */
 unsigned fib_explore_pick(unsigned n, const char *what);
 
-/* From this choice on choices are random: no strategy starves a fiber. */
+/*
+ * From this choice on choices are random: no strategy starves a fiber. Set the seed, not 0, with which
+ * the schedules after this call make them.
+ */
 unsigned fib_explorer_fair_after(unsigned step_limit);
+void fib_explorer_fair_seed(uint64_t seed);
 
 /* Set the function that is called for each executed call when the schedule is traced. */
 void fib_explorer_trace(void (*fn)(uint32_t number, const struct fib_intent *intent));

@@ -121,6 +121,7 @@ static void run_many(const struct fib_test *test, struct fib_board *board,
 	struct fib_strategies strategies;
 	uint64_t number;
 	unsigned made;
+	const unsigned fair = fib_explorer_fair_after(o->steps);
 	const char *why;
 
 	fib_strategies_parse(o->strategy, &strategies, &why);
@@ -146,12 +147,10 @@ static void run_many(const struct fib_test *test, struct fib_board *board,
 		fib_finding_reached(fib_run_reached());
 		fib_store(&shared->schedules, fib_load(&shared->schedules) + 1);
 		fib_finding_progress();
-		if (!fib_strategies_end(&strategies, shared->steps, made)) {
-			/* Later choices of a long schedule are random: not all were taken. */
-			fib_store(&shared->complete,
-				  fib_strategies_visit_all(&strategies) &&
-					  fib_load(&shared->longest) <=
-						  fib_explorer_fair_after(o->steps));
+		if (!fib_strategies_end(&strategies, shared->steps, made < fair ? made : fair)) {
+			/* Later choices are random: not all were taken. */
+			fib_store(&shared->complete, fib_strategies_visit_all(&strategies) &&
+							     fib_load(&shared->longest) <= fair);
 			break;
 		}
 	}

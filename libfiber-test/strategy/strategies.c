@@ -121,6 +121,7 @@ void fib_strategies_begin(const struct fib_strategies *s, uint64_t seed, uint64_
 	const unsigned i = (unsigned)((number - 1) % s->n);
 
 	current = s->at[i].strategy;
+	fib_explorer_fair_seed(fib_strategy_seed(seed, number, 20));
 	fib_strategy_other_begin();
 	/* What each-fault takes for its depth is whether it goes alone. */
 	current->begin(current == &fib_strategy_each_fault ? s->n == 1 : s->at[i].depth, seed,

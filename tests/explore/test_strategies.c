@@ -361,6 +361,74 @@ static void test_no_strategy_starves_a_fiber_for_ever(void **state)
 		assert_in_range(longest_with(unfair[i]), 250, 999);
 }
 
+static unsigned points; /* of each of the two fibers */
+
+static void *make_points(void *letter)
+{
+	unsigned i;
+
+	for (i = 0; i < points; i++) {
+		fiber_test_point("point");
+		log_step(letter);
+	}
+	return NULL;
+}
+
+static void run_points(void *arg)
+{
+	(void)arg;
+	fiber_spawn(make_points, letters[1], NULL);
+	fiber_spawn(make_points, letters[2], NULL);
+}
+
+/* The order of some choices that are random. */
+static void count_tail(void *arg)
+{
+	unsigned i, tail = 0;
+
+	(void)arg;
+	for (i = 16; i < 24; i++)
+		tail = 2 * tail + (text[i] == 'b');
+	seen->counts[tail]++;
+}
+
+static void test_random_choices_after_a_quarter_of_the_steps_differ(void **state)
+{
+	const struct fiber_test_options options = {.size = sizeof options,
+						   .strategy = "pct:1",
+						   .schedules = 100,
+						   .steps = 60, /* random after 15 */
+						   .prepare = prepare,
+						   .finish = count_tail};
+	struct fiber_test_result result = {.size = sizeof result};
+	unsigned i, different = 0;
+
+	(void)state;
+	points = 20;
+	memset(seen, 0, sizeof *seen);
+	assert_int_equal(fiber_test_explore(run_points, NULL, &options, &result), 0);
+	for (i = 0; i < 256; i++)
+		different += seen->counts[i] != 0;
+	assert_true(different > 40);
+}
+
+/* What is random is not searched. */
+static void test_exhaustive_ends_with_schedules_longer_than_it_searches(void **state)
+{
+	const struct fiber_test_options options = {.size = sizeof options,
+						   .strategy = "exhaustive",
+						   .schedules = 100000,
+						   .steps = 40, /* random after 10 */
+						   .prepare = prepare};
+	struct fiber_test_result result = {.size = sizeof result};
+
+	(void)state;
+	points = 8;
+	assert_int_equal(fiber_test_explore(run_points, NULL, &options, &result), 0);
+	assert_int_equal(result.verdict, FIBER_TEST_PASSED);
+	assert_in_range(result.schedules, 1000, 99999);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -371,6 +439,8 @@ int main(void)
 		cmocka_unit_test(test_pct_lowers_no_priority_at_a_yield),
 		cmocka_unit_test(test_exhaustive_runs_each_interleaving_once),
 		cmocka_unit_test(test_no_strategy_starves_a_fiber_for_ever),
+		cmocka_unit_test(test_random_choices_after_a_quarter_of_the_steps_differ),
+		cmocka_unit_test(test_exhaustive_ends_with_schedules_longer_than_it_searches),
 	};
 
 	seen = mmap(NULL, sizeof *seen, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
