@@ -2,7 +2,7 @@
 #
 # explore.mk - libfiber-test: libfiber's sources with other files where a choice is made or a clock is read
 #
-# make test-library    build/lib/libfiber-test.a
+# make test-library    build/lib/libfiber-test.a, the preloaded build/lib/libfiber-test.so and build/bin/fibertest
 # make bugs            the programs of fixtures/bugs, which are linked with it
 # make explore-model   every outcome of 500 random programs, against a model of its own
 # make test-hashes     every build and any number of processes makes the same choices; HASH_SEEDS=3
@@ -10,12 +10,13 @@
 #
 # Not with SAN=thread: one thread runs all fibers in turn, so ThreadSanitizer has nothing to find.
 
-# Files of libfiber that libfiber-test replaces by files of its own. A snapshot of the own fibers needs three of service/.
+# Files of libfiber that libfiber-test replaces by files of its own. A snapshot of the own fibers needs two of service/.
 EXPLORE_NOT := libfiber/os/linux/clock.c libfiber/os/linux/futex.c libfiber/sched/ready.c libfiber/sched/carrier.c \
 	libfiber/sched/idle.c libfiber/life/offload.c libfiber/io/call_on_thread.c \
-	$(filter-out %/sample.c %/objects.c %/walk.c,$(wildcard libfiber/service/*.c))
+	$(filter-out %/sample.c %/objects.c,$(wildcard libfiber/service/*.c))
 EXPLORE_LIB := $(filter-out $(EXPLORE_NOT),$(LIB_SRC))
-EXPLORE_OWN := $(wildcard libfiber-test/*/*.c)
+# preload/ is in the shared library alone: it takes a program over. fibertest/ is the tool.
+EXPLORE_OWN := $(filter-out libfiber-test/preload/% libfiber-test/fibertest/%,$(wildcard libfiber-test/*/*.c))
 # What production has at the seams is replaced by libfiber-test/seams.
 EXPLORE_INC := -Ilibfiber-test/seams -Ilibfiber-test -Ilibfiber-test/include \
 	$(filter-out -Ilibfiber/base/choice/none -Ilibfiber/runtime/carriers/threads,$(LIB_INC))
@@ -25,10 +26,15 @@ EXPLORE_INC += $(foreach a,$(ALLOCATIONS),-D$(a)=fib_own_$(a))
 EXPLORE_WRAP := $(patsubst %,-Wl$(comma)--wrap=%,$(ALLOCATIONS) free)
 EXPLORE_OBJ := $(EXPLORE_LIB:libfiber/%=$(BUILD)/obj/explore/lib/%.o) $(EXPLORE_OWN:%.c=$(BUILD)/obj/%.o)
 EXPLORE_LIBS = $(LIB_LIBS) $(shell pkg-config --libs libdw)
+WHOLE_EXAMPLES := 01_hello 02_shared_table 03_pipeline 04_fan_out 05_cancellation
 EXPLORED     := $(if $(filter thread,$(SAN)),,yes)
+# A sanitizer's runtime must be loaded first, so a program with one cannot be given another library before it.
+PRELOADED    := $(if $(SAN),,yes)
+EXPLORE_PIC  := $(EXPLORE_LIB:%=$(BUILD)/obj/explore/pic/%.o) \
+	$(patsubst %,$(BUILD)/obj/explore/pic/%.o,$(EXPLORE_OWN) $(wildcard libfiber-test/preload/*.c))
 
 .PHONY: test-library bugs
-test-library: $(if $(EXPLORED),$(BUILD)/lib/libfiber-test.a)
+test-library: $(if $(EXPLORED),$(BUILD)/lib/libfiber-test.a) $(if $(PRELOADED),$(BUILD)/lib/libfiber-test.so $(BUILD)/bin/fibertest)
 
 $(BUILD)/lib/libfiber-test.a: $(EXPLORE_OBJ)
 	$(call say,AR,$@)
@@ -42,6 +48,28 @@ $(BUILD)/obj/explore/lib/%.o: libfiber/%
 	$(Q)$(CC) $(CPPFLAGS) $(EXPLORE_INC) $(CFLAGS) -fvisibility=hidden -MMD -MP -c -o $@ $<
 
 $(BUILD)/obj/libfiber-test/%.o: CPPFLAGS += $(EXPLORE_INC)
+
+# Names are bound at start: else each process of a schedule binds them again.
+$(BUILD)/lib/libfiber-test.so: $(EXPLORE_PIC) libfiber-test/preload/libfiber-test.map
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) -shared -Wl,-soname,libfiber-test.so -Wl,-z,nodelete,-z,now,-z,defs \
+		-Wl,--version-script=libfiber-test/preload/libfiber-test.map -o $@ $(EXPLORE_PIC) $(EXPLORE_LIBS)
+
+$(BUILD)/obj/explore/pic/libfiber/%.o: libfiber/%
+	$(call say,$(if $(filter %.S,$<),AS,CC),$(call compiled,test pic))
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(EXPLORE_INC) $(CFLAGS) -fvisibility=hidden -fPIC -MMD -MP -c -o $@ $<
+
+$(BUILD)/obj/explore/pic/libfiber-test/%.o: libfiber-test/%
+	$(call say,CC,$(call compiled,test pic))
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(EXPLORE_INC) $(CFLAGS) -fPIC -MMD -MP -c -o $@ $<
+
+$(BUILD)/bin/fibertest: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard libfiber-test/fibertest/*.c)) $(BUILD)/lib/libfiber-test.a
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(EXPLORE_LIBS) $(shell pkg-config --libs libelf)
 
 $(BUILD)/obj/explore/lib/core/note.S.o: CPPFLAGS += -I$(BUILD)/gdb
 $(BUILD)/obj/explore/lib/core/note.S.o: $(GDB_SCRIPT)
@@ -61,6 +89,21 @@ bench-test: bugs
 
 # Programs whose own allocations may fail.
 $(BUILD)/bin/bugs/enomem_leaks_fd $(BUILD)/tests/explore/test_memory: LDFLAGS += $(EXPLORE_WRAP)
+
+# -- whole programs: linked with libfiber.so, as those that fibertest explores --
+WHOLE := $(if $(PRELOADED),$(patsubst fixtures/explored/%.c,$(BUILD)/explored/%,$(wildcard fixtures/explored/*.c)) \
+	$(addprefix $(BUILD)/explored/,$(WHOLE_EXAMPLES)))
+bugs: $(WHOLE)
+$(BUILD)/explored/%: fixtures/explored/%.c $(BUILD)/lib/libfiber.so
+	$(link_whole)
+$(BUILD)/explored/%: examples/%.c $(BUILD)/lib/libfiber.so
+	$(link_whole)
+define link_whole
+	$(call say,CC,$(call compiled,shared))
+	@mkdir -p $(@D) $(BUILD)/obj/explored
+	$(Q)$(CC) $(CPPFLAGS) $(PUB_INC) $(CFLAGS) -MMD -MP -MF $(BUILD)/obj/explored/$*.d -o $@ $< $(LDFLAGS) \
+		-L$(BUILD)/lib -lfiber -Wl,-rpath,'$$ORIGIN/../lib'
+endef
 
 # -- tests: tests/explore are linked with libfiber-test --
 EXPLORE_TESTS := $(if $(EXPLORED),$(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/explore/*.c)))

@@ -75,7 +75,7 @@ static int run_one(const struct fiber_test_case *test)
 	options.name = test->name;
 	rc = fib_explore(test->fn, test->arg, &options, &result, &report, &before);
 	if (rc < 0)
-		printf("fiber-test: %s: cannot be explored: %s\n", test->name, strerror(-rc));
+		printf("fiber-test: %s: cannot be explored: %s\n", test->name, fib_explore_why(rc));
 	else if (rc && report)
 		fputs(report, stdout);
 	else if (rc)

@@ -20,6 +20,7 @@
 #include "explore/minimize.h"
 #include "explore/replay.h"
 #include "explore/settings.h"
+#include "explore/whole.h"
 #include "explore/worker.h"
 #include "os/virtual.h"
 #include "strategy/strategy.h"
@@ -202,7 +203,8 @@ static char *write_report(struct exploration *e, const char *errors)
 	if (w.shared && !fib_finding_same(w.shared, found))
 		write_not_back(e, out);
 	if (errors && errors[0])
-		fprintf(out, "stderr of the test:\n%s", errors);
+		fprintf(out, "%s:\n%s",
+			fib_whole() ? "output of the program" : "stderr of the test", errors);
 	fclose(out);
 	fib_worker_release(&w);
 	return text;
@@ -267,6 +269,13 @@ static void print_hash(const struct exploration *e)
 	if (fib_settings()->hash && !e->found)
 		fprintf(stderr, "fiber-test: %s: hash %016llx of %llu schedules\n", e->options.name,
 			(unsigned long long)hash, (unsigned long long)schedules);
+}
+
+const char *fib_explore_why(int error)
+{
+	if (error == -FIB_NEVER_CALLED)
+		return "it never called libfiber";
+	return strerror(-error);
 }
 
 int fib_explore(fiber_test_fn *fn, void *arg, const struct fiber_test_options *options,

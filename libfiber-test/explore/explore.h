@@ -12,4 +12,7 @@
 int fib_explore(fiber_test_fn *fn, void *arg, const struct fiber_test_options *options,
 		struct fiber_test_result *ret, char **ret_report, unsigned *ret_before);
 
+/* Why it returned this negative errno. */
+const char *fib_explore_why(int error);
+
 #endif

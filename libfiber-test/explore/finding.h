@@ -7,6 +7,7 @@
 #ifndef FIB_TEST_FINDING_H
 #define FIB_TEST_FINDING_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -64,7 +65,10 @@ void fib_finding_leave(int status);
 /* Whether both have a finding, with the same verdict, message and place. */
 bool fib_finding_same(const struct fib_shared *a, const struct fib_shared *b);
 
-/* The system refuses what exploring needs: end this process; fib_explore() returns -error. */
+/* As an error: the program never called libfiber. */
+#define FIB_NEVER_CALLED ENOPKG
+
+/* The test cannot be explored: end this process; fib_explore() returns -error. */
 _Noreturn void fib_finding_give_up(int error);
 
 /* The schedule is alive. */

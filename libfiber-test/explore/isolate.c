@@ -17,6 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "explore/whole.h"
+
 #define RETRIES	 50u
 #define RETRY_US 20000u
 
@@ -34,14 +36,20 @@ static pid_t fork_patiently(void)
 	return pid;
 }
 
+static void publish(void)
+{
+	fib_finding_reached(fib_run_reached());
+}
+
 static _Noreturn void run(const struct fib_test *test, const struct fib_schedule *schedule,
 			  pid_t parent)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(1);
+	fib_whole_at_end(publish);
 	fib_run_schedule(test, schedule);
-	fib_finding_reached(fib_run_reached());
+	publish();
 	_exit(0);
 }
 

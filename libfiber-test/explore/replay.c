@@ -17,6 +17,7 @@
 #include "explore/isolate.h"
 #include "explore/learn.h"
 #include "explore/settings.h"
+#include "explore/whole.h"
 #include "os/virtual.h"
 #include "report/report.h"
 #include "strategy/strategy.h"
@@ -26,6 +27,7 @@ static struct {
 	const struct fib_test *test;
 	struct fib_token token;
 	unsigned next; /* deviation */
+	struct fib_shared *shared;
 	bool matched;
 } replay;
 
@@ -128,6 +130,18 @@ static void run(const struct fib_test *test, struct fib_shared *shared)
 	fib_run_schedule(test, &s);
 }
 
+static void ended_well(void)
+{
+	if (!replay.token.numbered && replay.next < replay.token.n)
+		fib_finding(FIBER_TEST_DIVERGED,
+			    "the test ended after %u choices, the token has more: it is of another "
+			    "test, or the code has changed",
+			    fib_load(&replay.shared->made));
+	write_trace();
+	fprintf(stderr, "fiber-test: %s: the schedule of the token ends well\n",
+		replay.test->options->name);
+}
+
 void fib_replay(const struct fib_test *test)
 {
 	const struct fiber_test_options *o = test->options;
@@ -144,16 +158,12 @@ void fib_replay(const struct fib_test *test)
 		fprintf(stderr, "fiber-test: %s: out of memory\n", o->name);
 		exit(2);
 	}
+	replay.shared = shared;
+	fib_whole_at_end(ended_well);
 	fib_virtual_set_patience(o->hang_limit);
 	fib_finding_to(shared, on_found);
 	fib_report_begin();
 	run(test, shared);
-	if (!replay.token.numbered && replay.next < replay.token.n)
-		fib_finding(FIBER_TEST_DIVERGED,
-			    "the test ended after %u choices, the token has more: it is of another "
-			    "test, or the code has changed",
-			    fib_load(&shared->made));
-	write_trace();
-	fprintf(stderr, "fiber-test: %s: the schedule of the token ends well\n", o->name);
+	ended_well();
 	fib_shared_free(shared);
 }

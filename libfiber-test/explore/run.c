@@ -20,6 +20,7 @@
 #include "explore/faults.h"
 #include "explore/leaks.h"
 #include "explore/stuck.h"
+#include "explore/whole.h"
 #include "life/live_count.h"
 #include "runtime/runtime.h"
 #include "sched/loop.h"
@@ -111,6 +112,10 @@ void fib_run_schedule(const struct fib_test *test, const struct fib_schedule *sc
 	run.random = o->seed;
 	fib_stuck_returned(false);
 	restore_memory(o);
+	if (fib_whole()) {
+		fib_explorer_begin(schedule);
+		fib_whole_run(test->fn, test->arg);
+	}
 	start_runtime(o);
 	fib_faults_begin(o->faults, o->fault_limit);
 	fib_leaks_begin(o->flags);

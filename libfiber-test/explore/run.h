@@ -19,7 +19,7 @@ int fib_run_prepare(const struct fib_test *test);
 
 /*
  * Run one schedule, whose choices come from *schedule. With a finding it does not return
- * (finding.h).
+ * (finding.h), and if the test is a whole program (whole.h) it never does.
  */
 typedef void fib_run_fn(const struct fib_test *test, const struct fib_schedule *schedule);
 fib_run_fn fib_run_schedule;

@@ -25,6 +25,7 @@
 #include "explore/isolate.h"
 #include "explore/learn.h"
 #include "explore/settings.h"
+#include "explore/whole.h"
 #include "report/report.h"
 #include "strategy/strategy.h"
 
@@ -69,6 +70,8 @@ static void settle(struct fib_worker *w, const struct fib_test *test)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	catch_no_faults();
 	dup2(w->errors, STDERR_FILENO);
+	if (fib_whole())
+		fib_whole_settle(w->errors);
 	/* An assertion of cmocka aborts instead of jumping to another stack. */
 	setenv("CMOCKA_TEST_ABORT", "1", 1);
 	fib_virtual_set_patience(test->options->hang_limit);

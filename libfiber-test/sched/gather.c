@@ -17,7 +17,13 @@
 
 static struct fib_carrier *carriers[RUNTIMES];
 static unsigned count;
+static bool used;			    /* a runtime was started */
 static int64_t pinned_deadline = INT64_MAX; /* the nearest of pinned fibers that wait */
+
+bool fib_gather_used(void)
+{
+	return used;
+}
 
 unsigned fib_carriers_wanted(unsigned n)
 {
@@ -35,6 +41,7 @@ int fib_carrier_start(struct fib_carrier *c)
 	c->above.carrier_begins(c);
 	fib_context_adopt(&c->announce);
 	carriers[count++] = c;
+	used = true;
 	return 0;
 }
 

@@ -17,6 +17,9 @@ void fib_gather(void);
 /* The nearest deadline of all, ns; INT64_MAX: none. */
 int64_t fib_gather_nearest(void);
 
+/* Whether this process ever started a runtime. */
+bool fib_gather_used(void);
+
 /* Wait in real time for a descriptor (os/virtual.h says how long). False: none became ready. */
 bool fib_gather_wait(void);
 
