@@ -91,16 +91,18 @@ static _Noreturn void become(const char *path, char *argv[])
 	fib_refuse(NAME, path, strerror(errno));
 }
 
-static void pass_on(int signal)
+/* A terminal sends its signals to the child as well. */
+static void pass_on(int signal, siginfo_t *info, void *context)
 {
-	if (child > 0)
+	(void)context;
+	if (child > 0 && info->si_code != SI_KERNEL)
 		kill(child, signal);
 }
 
 /* Returns the status of waitpid(). */
 static int run(const char *path, char *argv[])
 {
-	struct sigaction action = {.sa_handler = pass_on}, old[2];
+	struct sigaction action = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO}, old[2];
 	const pid_t me = getpid();
 	sigset_t both, before;
 	int status;

@@ -5,7 +5,8 @@
  * In production these calls block the carrier, and fibers on other carriers go on. So the fiber is
  * set aside as a pinned one that waits is, and others run until its time has come. Outside fibers,
  * as in a blocking call on a helper thread (fiber_block), time passes at once, because all fibers
- * stand still meanwhile. Outside a schedule these functions ask the system.
+ * stand still meanwhile; but while main() of a whole program sleeps, they run. Outside a schedule
+ * these functions ask the system.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -15,6 +16,7 @@
 
 #include <fiber/fiber.h>
 
+#include "explore/whole.h"
 #include "os/os.h"
 #include "os/virtual.h"
 
@@ -43,7 +45,7 @@ static void sleep_for(int64_t ns)
 
 	if (ns <= 0)
 		return;
-	if (fiber_self())
+	if (fiber_self() || (fib_whole() && gettid() == getpid()))
 		fib_os_futex_wait(&never, 0, end);
 	else
 		fib_virtual_reach(end);
