@@ -30,7 +30,7 @@ MAN_LINKS = for name in $$($(names_of)); do \
 install: lib test-library tools variants
 	$(call say,INSTALL,$(DEST))
 	$(Q)$(INSTALL) -d $(DEST)/bin $(DEST)/lib/pkgconfig $(DEST)/include/fiber
-	$(Q)$(INSTALL) -m 755 $(BUILD)/bin/fiberctl $(BUILD)/bin/fibertrace $(DEST)/bin
+	$(Q)$(INSTALL) -m 755 $(BUILD)/bin/fiberctl $(BUILD)/bin/fibertrace $(PRELOADED:yes=$(BUILD)/bin/fibertest) $(DEST)/bin
 	$(Q)$(INSTALL) -m 644 $(BUILD)/lib/libfiber.a $(BUILD)/lib/libfiber_pic.a $(DEST)/lib
 	$(Q)$(INSTALL) -m 755 $(BUILD)/lib/libfiber.so.0 $(DEST)/lib
 	$(Q)ln -sf libfiber.so.0 $(DEST)/lib/libfiber.so
@@ -45,6 +45,7 @@ install: lib test-library tools variants
 	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' libfiber-backtrace/libfiber-backtrace.pc.in \
 		>$(DEST)/lib/pkgconfig/libfiber-backtrace.pc
 	$(Q)$(INSTALL) -m 644 $(BUILD)/lib/libfiber-test.a $(DEST)/lib
+	$(Q)$(if $(PRELOADED),$(INSTALL) -m 755 $(BUILD)/lib/libfiber-test.so $(DEST)/lib)
 	$(Q)$(INSTALL) -m 644 libfiber-test/include/fiber/test.h $(DEST)/include/fiber
 	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(LIB_LIBS)|' \
 		-e 's|@ALLOC@|$(EXPLORE_WRAP)|' libfiber-test/libfiber-test.pc.in >$(DEST)/lib/pkgconfig/libfiber-test.pc
@@ -73,10 +74,10 @@ install: lib test-library tools variants
 # Remove each installed file. Folders that others may use stay; include/fiber is removed.
 uninstall:
 	$(call say,UNINSTALL,$(DEST))
-	$(Q)rm -f $(DEST)/bin/fiberctl $(DEST)/bin/fibertrace
+	$(Q)rm -f $(DEST)/bin/fiberctl $(DEST)/bin/fibertrace $(DEST)/bin/fibertest
 	$(Q)rm -f $(DEST)/lib/libfiber.a $(DEST)/lib/libfiber_pic.a $(DEST)/lib/libfiber.so $(DEST)/lib/libfiber.so.0
 	$(Q)rm -f $(DEST)/lib/libfiber-backtrace.a $(DEST)/lib/libfiber-backtrace.so $(DEST)/lib/libfiber-backtrace.so.0
-	$(Q)rm -f $(DEST)/lib/libfiber-test.a $(DEST)/lib/pkgconfig/libfiber-test.pc $(DEST)/include/fiber/test.h
+	$(Q)rm -f $(DEST)/lib/libfiber-test.a $(DEST)/lib/libfiber-test.so $(DEST)/lib/pkgconfig/libfiber-test.pc $(DEST)/include/fiber/test.h
 	$(Q)rm -f $(patsubst libfiber/include/%,$(DEST)/include/%,$(TOP_HEADERS) $(PUB_HEADERS))
 	$(Q)[ ! -d $(DEST)/include/fiber ] || rmdir $(DEST)/include/fiber
 	$(Q)rm -f $(DASHBOARDS:fiberctl/share/%=$(DEST)/share/libfiber/%)

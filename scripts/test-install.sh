@@ -54,6 +54,7 @@ files_below() {
 installed_as_listed() {
 	{
 		echo ./bin/fiberctl
+		echo ./bin/fibertest
 		echo ./bin/fibertrace
 		(cd libfiber/include && find . -name '*.h' | sed 's|^\.|./include|')
 		for variant in libfiber-asan libfiber-tsan; do
@@ -67,6 +68,7 @@ installed_as_listed() {
 		echo ./lib/libfiber-backtrace.so.0
 		echo ./include/fiber/test.h
 		echo ./lib/libfiber-test.a
+		echo ./lib/libfiber-test.so
 		echo ./lib/pkgconfig/libfiber-test.pc
 		echo ./lib/libfiber.a
 		echo ./lib/libfiber.so
@@ -205,6 +207,12 @@ compile_own() {
 	# shellcheck disable=SC2046 # flags must be split
 	"$cc" -g -std=c11 -pedantic -Wall -Werror -o "$output" "$tmp/own.c" "$@" \
 		$(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --cflags --libs $option libfiber)
+}
+
+# whole_program: check that the installed fibertest explores a program with the installed shared library
+whole_program() {
+	LD_LIBRARY_PATH=$prefix/lib timeout 60 "$prefix/bin/fibertest" --schedules 50 "$tmp/shared" >"$tmp/found" 2>&1
+	[ $? -eq 0 ] && cat "$tmp/found" && grep -qx 'fiber-test: shared: passed: 50 schedules' "$tmp/found"
 }
 
 # test_library: check that a test links with the installed libfiber-test and finds its deadlock
@@ -366,6 +374,7 @@ prove "it runs" adds_up "$tmp/shared"
 prove "a program compiles with pkg-config --static libfiber" compile_own "$tmp/static" --static -static
 prove "it runs without the shared library" adds_up "$tmp/static"
 prove "a test compiles with pkg-config libfiber-test and finds its deadlock" test_library
+prove "the installed fibertest explores a program that knows nothing of tests" whole_program
 
 LD_LIBRARY_PATH=$prefix/lib FIBER_CONTROL=rw FIBER_CONTROL_PATH=$tmp/own.sock \
 	"$tmp/shared" wait >"$tmp/total" &

@@ -12,7 +12,7 @@ Reads man/*.3, the public headers and examples/. Prints TAP:
   tried        every example is run by tests/cli/test_examples.c, and they are numbered without a gap
   index        libfiber(7) names every page, and the functions that a signal handler may call
   commands     fiberctl(1) has every command, with its line in SYNOPSIS, every topic and every option that
-               `fiberctl --help` and the help of each command name, and no other
+               `fiberctl --help` and the help of each command name, and no other; fibertrace(1) and fibertest(1) likewise
 
 A comment before a block in EXAMPLES gives its origin: `.\\" from 01_hello.c` for lines of that file, which may
 be less indented; `.\\" printed by 01_hello` for lines of its output, in which numbers may differ. `.\\" program book` is a
@@ -254,7 +254,7 @@ def offered(name):
     before, _, rest = tool(name, "--help").partition(f"\n{name} help TOPIC:\n")
     commands = re.findall(r"^  ([a-z][a-z-]*) ", before, flags=re.M)
     topics = re.findall(r"^  ([a-z][a-z-]*) ", rest, flags=re.M)
-    options = set(re.findall(r"--([a-z-]+)", rest.partition("Exit status")[0]))
+    options = set(re.findall(r"--([a-z-]+)", (rest or before).partition("Exit status")[0]))
     for command in commands:
         options |= set(re.findall(r"^  ...\s+--([a-z-]+)", tool(name, "help", command), flags=re.M))
     return commands, topics, options
@@ -302,6 +302,7 @@ PLANTED = [
      ".It Fn fiber_unpark Ta yes Ta yes Ta yes Ta yes"),
     ("commands", "man/fiberctl.1", ".It Cm cancel Ar process id\n", ".Pp\n"),
     ("commands", "man/fibertrace.1", ".It Fl -svg Ar file\n", ".It Fl -sgv Ar file\n"),
+    ("commands", "man/fibertest.1", ".It Fl -slack Ar time\n", ".It Fl -slow Ar time\n"),
     ("commands", "man/fibertrace.1", ".It Cm tree\n", ".It Cm forest\n"),
     ("commands", "man/fiberctl.1", ".It Fl a , Fl -all\n", ".It Fl a , Fl -every\n"),
     ("commands", "man/fiberctl.1", ".It Cm help wait-kinds\n", ".It Cm help waits\n"),
@@ -327,7 +328,7 @@ def main():
     if os.environ.get("FIBER_SAN"):
         print("1..0 # SKIP the manual is the same under a sanitizer")
         return 0
-    offer = {name: offered(name) for name in ("fiberctl", "fibertrace")}
+    offer = {name: offered(name) for name in ("fiberctl", "fibertrace", "fibertest")}
     wrong = list(check_tree(ROOT, offer)) + [("self-test", text) for text in self_test(offer)]
     for number, check in enumerate(CHECKS + ["self-test"], 1):
         said = [text for c, text in wrong if c == check]
