@@ -7,6 +7,7 @@
 # make explore-model   every outcome of 500 random programs, against a model of its own
 # make test-hashes     every build and any number of processes makes the same choices; HASH_SEEDS=3
 # make bench-test      how many schedules each strategy needs to find their bugs
+# make bench-processes how many schedules a second run in a process each, with FIBER_TEST_ISOLATE and under fibertest
 #
 # Not with SAN=thread: one thread runs all fibers in turn, so ThreadSanitizer has nothing to find.
 
@@ -104,6 +105,18 @@ define link_whole
 	$(Q)$(CC) $(CPPFLAGS) $(PUB_INC) $(CFLAGS) -MMD -MP -MF $(BUILD)/obj/explored/$*.d -o $@ $< $(LDFLAGS) \
 		-L$(BUILD)/lib -lfiber -Wl,-rpath,'$$ORIGIN/../lib'
 endef
+
+.PHONY: bench-processes
+bench-processes: $(BUILD)/bin/fibertest $(BUILD)/lib/libfiber-test.so $(BUILD)/bench/isolated $(BUILD)/bench/whole
+	@python3 -B bench/explored.py --build $(BUILD) --repeats $(REPEATS)
+$(BUILD)/bench/isolated: bench/explored/isolated.c bench/explored/three.h $(BUILD)/lib/libfiber-test.a
+	$(call say,CC,$(call compiled))
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) -I. $(PUB_INC) -Ilibfiber-test/include $(CFLAGS) -o $@ $< $(LDFLAGS) $(BUILD)/lib/libfiber-test.a $(EXPLORE_LIBS)
+$(BUILD)/bench/whole: bench/explored/whole.c bench/explored/three.h $(BUILD)/lib/libfiber.so
+	$(call say,CC,$(call compiled,shared))
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) -I. $(PUB_INC) $(CFLAGS) -o $@ $< $(LDFLAGS) -L$(BUILD)/lib -lfiber -Wl,-rpath,'$$ORIGIN/../lib'
 
 # -- tests: tests/explore are linked with libfiber-test --
 EXPLORE_TESTS := $(if $(EXPLORED),$(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/explore/*.c)))

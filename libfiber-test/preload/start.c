@@ -53,26 +53,27 @@ static void run_program(void *arg)
 /* The program's own processes are not explored: take this library out of LD_PRELOAD. */
 static void leave_preload(void)
 {
-	const char *list = getenv("LD_PRELOAD"), *end;
-	char *rest = calloc(1, list ? strlen(list) + 1 : 1);
+	char *list = getenv("LD_PRELOAD"), *rest, *at = NULL, *one;
 	Dl_info self;
+	size_t size;
+	FILE *out;
 
-	if (!list || !rest || !dladdr(&program, &self))
+	if (!list || !dladdr(&program, &self))
 		return;
-	for (; *list; list = *end ? end + 1 : end) {
-		end = list + strcspn(list, ": ");
-		if (strncmp(list, self.dli_fname, (size_t)(end - list)) == 0 &&
-		    !self.dli_fname[end - list])
-			continue;
-		if (rest[0])
-			strcat(rest, ":");
-		strncat(rest, list, (size_t)(end - list));
-	}
-	if (rest[0])
+	list = strdup(list);
+	out = list ? open_memstream(&rest, &size) : NULL;
+	if (!out)
+		fib_refuse("fibertest", "LD_PRELOAD", strerror(ENOMEM));
+	for (one = strtok_r(list, ": ", &at); one; one = strtok_r(NULL, ": ", &at))
+		if (strcmp(one, self.dli_fname) != 0)
+			fprintf(out, "%s%s", ftell(out) ? ":" : "", one);
+	fclose(out);
+	if (size)
 		setenv("LD_PRELOAD", rest, 1);
 	else
 		unsetenv("LD_PRELOAD");
 	free(rest);
+	free(list);
 }
 
 /* Tell fibertest that the library was loaded. */
