@@ -9,6 +9,7 @@ after the first quarter of the slices, which fill caches of stacks and records. 
 status 0 and nothing on stderr; a build with AddressSanitizer reports leaks there.
 Prints a line for each slice, then "soak: ok" or what was lost.
 """
+import glob
 import json
 import os
 import signal
@@ -89,12 +90,27 @@ class Server:
         return self.fibers(), self.descriptors()
 
     def rest(self, wanted):
-        """Wait until the server has as many fibers and descriptors as without clients."""
-        end = time.monotonic() + REST_SECONDS
-        while self.state() != wanted:
-            if time.monotonic() > end:
-                raise Lost("fibers and descriptors %r, and after the very first client %r" % (self.state(), wanted))
+        """Wait until the server has as many fibers and descriptors as without clients.
+
+        A wake-up is lost when nothing changes although the server does not wait for a CPU.
+        """
+        last, since = None, time.monotonic()
+        while (state := self.state()) != wanted:
+            if state != last or self.wants_cpu():
+                last, since = state, time.monotonic()
+            if time.monotonic() - since > REST_SECONDS:
+                raise Lost("fibers and descriptors %r, and after the very first client %r" % (state, wanted))
             time.sleep(0.05)
+
+    def wants_cpu(self):
+        for stat in glob.glob("/proc/%d/task/*/stat" % self.process.pid):
+            try:
+                with open(stat) as file:
+                    if file.read().rpartition(")")[2].split()[0] == "R":
+                        return True
+            except OSError:
+                pass  # the thread has ended
+        return False
 
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
