@@ -31,8 +31,9 @@ WHOLE_EXAMPLES := 01_hello 02_shared_table 03_pipeline 04_fan_out 05_cancellatio
 EXPLORED     := $(if $(filter thread,$(SAN)),,yes)
 # A sanitizer's runtime must be loaded first, so a program with one cannot be given another library before it.
 PRELOADED    := $(if $(SAN),,yes)
+# A preloaded library wraps no allocations (libfiber-test/libc/memory.c).
 EXPLORE_PIC  := $(EXPLORE_LIB:%=$(BUILD)/obj/explore/pic/%.o) \
-	$(patsubst %,$(BUILD)/obj/explore/pic/%.o,$(EXPLORE_OWN) $(wildcard libfiber-test/preload/*.c))
+	$(patsubst %,$(BUILD)/obj/explore/pic/%.o,$(filter-out %/libc/memory.c,$(EXPLORE_OWN)) $(wildcard libfiber-test/preload/*.c))
 
 .PHONY: test-library bugs
 test-library: $(if $(EXPLORED),$(BUILD)/lib/libfiber-test.a) $(if $(PRELOADED),$(BUILD)/lib/libfiber-test.so $(BUILD)/bin/fibertest)
