@@ -19,8 +19,10 @@
 #include "base/check.h"
 #include "explore/faults.h"
 #include "explore/leaks.h"
+#include "explore/linear.h"
 #include "explore/stuck.h"
 #include "explore/whole.h"
+#include "history/record.h"
 #include "life/live_count.h"
 #include "runtime/runtime.h"
 #include "sched/loop.h"
@@ -111,6 +113,7 @@ void fib_run_schedule(const struct fib_test *test, const struct fib_schedule *sc
 	run.returned = false;
 	run.random = o->seed;
 	fib_stuck_returned(false);
+	fib_record_reset();
 	restore_memory(o);
 	if (fib_whole()) {
 		fib_explorer_begin(schedule);
@@ -126,6 +129,7 @@ void fib_run_schedule(const struct fib_test *test, const struct fib_schedule *sc
 		  0);
 	run_to_the_end();
 	end_background();
+	fib_linear_check();
 	/* Its assertions are findings of the schedule. */
 	if (o->finish)
 		o->finish(test->arg);

@@ -34,6 +34,8 @@ struct entry {
 static struct {
 	struct entry *at;
 	size_t n, room;
+	bool wanted;
+	const char *first; /* before the fibers; NULL: nothing */
 } trace;
 
 static struct entry *add(uint32_t number)
@@ -55,7 +57,19 @@ static void add_call(uint32_t number, const struct fib_intent *intent)
 void fib_report_begin(void)
 {
 	trace.n = 0;
+	trace.wanted = true;
+	trace.first = NULL;
 	fib_explorer_trace(add_call);
+}
+
+bool fib_report_is_wanted(void)
+{
+	return trace.wanted;
+}
+
+void fib_report_begin_with(const char *text)
+{
+	trace.first = text;
 }
 
 void fib_report_note(uint32_t number, const char *text, const void *at)
@@ -188,6 +202,8 @@ void fib_report_write(char *buf, size_t size)
 	struct fibers f = {&t, fib_explorer_first_id()};
 
 	buf[0] = 0;
+	if (trace.first)
+		put(&t, "%s", trace.first);
 	fiber_foreach(NULL, put_fiber, &f);
 	if (trace.n)
 		put(&t, "trace:\n");

@@ -3,11 +3,18 @@
 #ifndef FIB_TEST_REPORT_H
 #define FIB_TEST_REPORT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* Record the calls of the traced schedule that starts now. */
 void fib_report_begin(void);
+
+/* Whether that was called: whoever finds something should say more than its message. */
+bool fib_report_is_wanted(void);
+
+/* Put a text, which stays, before the fibers and the trace. */
+void fib_report_begin_with(const char *text);
 
 /* A line of the program's own in the trace. */
 void fib_report_note(uint32_t number, const char *text, const void *at);

@@ -28,7 +28,7 @@ enum fiber_test_verdict {
 	FIBER_TEST_LIVELOCK,  /* a schedule has more choices than `steps` */
 	FIBER_TEST_HUNG,      /* a schedule took longer than hang_limit without a choice */
 	FIBER_TEST_RACE,      /* not reported by this version */
-	FIBER_TEST_NONLINEAR, /* not reported by this version */
+	FIBER_TEST_NONLINEAR, /* a history that no order of its calls explains */
 	FIBER_TEST_UNREACHED, /* something in `reach` was reached in no schedule; nothing else found */
 	FIBER_TEST_DIVERGED, /* the same choices led elsewhere: the test is not deterministic, or the
 				 token belongs to another test */
@@ -178,6 +178,59 @@ void fiber_test_note(const char *fmt, ...)
 
 /* Return when no other fiber can run; no time passes. Outside: nothing. */
 void fiber_test_settle(void);
+
+/* -- histories of an object with a sequential specification; see fiber_test_linearizable(3) -- */
+
+struct fiber_test_call {
+	unsigned op;
+	int64_t key, arg, result;
+	uint64_t begin, end; /* logical times; end 0: has not returned */
+};
+
+/* Zero-initialise, then set size. */
+struct fiber_test_model {
+	size_t size, state_size;   /* of this structure, of a state; bytes */
+	void (*init)(void *state); /* the state is all zero before; NULL: it stays so */
+	/*
+	 * Return whether the call can have this result in *state; if so, *state is what it is after
+	 * the call. end 0: any result will do. Depends on nothing but *state, op, key, arg, result
+	 * and whether end is 0.
+	 */
+	bool (*step)(void *state, const struct fiber_test_call *call);
+	/* Write a call as text; return as snprintf() does. NULL: numbers. */
+	int (*print)(const struct fiber_test_call *call, char *text, size_t size);
+	bool by_key; /* calls of different keys do not touch each other: a state for each key */
+};
+
+/*
+ * Begin a history: calls that begin from now on belong to it. It is checked when the schedule ends
+ * well. The model is copied. A model that makes no sense fails the schedule. In a schedule, also in
+ * `prepare`. Outside: nothing.
+ */
+void fiber_test_history(const struct fiber_test_model *model);
+
+/*
+ * A call begins, on the calling fiber. Returns its number, from 1. Another fiber may run before it.
+ * Without a history, or with too many calls, the schedule fails. Outside: 0.
+ */
+unsigned fiber_test_call(unsigned op, int64_t key, int64_t arg);
+
+/*
+ * The call with this number returns. By any fiber; another fiber may run before it. A number that
+ * no call has, or a call that has returned, fails the schedule. Outside: nothing.
+ */
+void fiber_test_return(unsigned call, int64_t result);
+
+/*
+ * Find an order of n calls that the model allows and in which a call that returned before another
+ * began comes first. The times of the calls may come from anywhere. Returns 1, and the indices of
+ * the calls in that order; calls that have not returned and need not have happened come last. 0:
+ * there is no such order. -EINVAL: a model or a history that makes no sense, or more than 1,048,576
+ * calls. -ENOMEM: no memory, or the search exceeds its limits. ret_order: room for n; NULL: not
+ * wanted. Any thread, any fiber; allocates.
+ */
+int fiber_test_linearizable(const struct fiber_test_model *model,
+			    const struct fiber_test_call calls[], size_t n, uint32_t *ret_order);
 
 /* Set a breakpoint here: called once, on the failing fiber, when a replay fails. */
 void fiber_test_failed(void);
