@@ -94,3 +94,12 @@ $(BUILD)/bench/peers/%: bench/peers/%.go
 	@rm -f $@
 	$(Q)! command -v go >/dev/null || \
 		GOCACHE=$(abspath $(BUILD))/obj/go GO111MODULE=off GOPROXY=off GOFLAGS= go build -o $@ $<
+
+# The checker of histories of libfiber-test. LINEAR: a part of the name of a kind of history; default: all.
+.PHONY: bench-linearizable
+bench-linearizable: $(BUILD)/bench/linearizable
+	@$< $(if $(LINEAR),'$(LINEAR)')
+$(BUILD)/bench/linearizable: bench/linearizable.c $(BUILD)/lib/libfiber-test.a
+	$(call say,CC,$(call compiled))
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(PUB_INC) -Ilibfiber-test/include $(CFLAGS) -o $@ $< $(LDFLAGS) $(BUILD)/lib/libfiber-test.a $(EXPLORE_LIBS)
