@@ -115,7 +115,9 @@ STRESS_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/stress/*.c))
 STRESS_BIN := $(BUILD)/tests/stress/stress
 HARNESS_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/harness/*.c))
 HARNESS_CLI_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/harness/cli/*.c))
-EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c))
+# Examples of tests are linked with libfiber-test (scripts/explore.mk).
+TEST_EXAMPLE_SRC := $(wildcard examples/2?_test.c examples/2?_test_*.c)
+EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(filter-out $(TEST_EXAMPLE_SRC),$(wildcard examples/*.c)))
 
 # Libraries that a program linked with an archive of libfiber needs too.
 LIB_LIBS := $(if $(filter uring,$(URING)),$(shell pkg-config --libs liburing))

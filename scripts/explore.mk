@@ -119,6 +119,16 @@ $(BUILD)/bench/whole: bench/explored/whole.c bench/explored/three.h $(BUILD)/lib
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) -I. $(PUB_INC) $(CFLAGS) -o $@ $< $(LDFLAGS) -L$(BUILD)/lib -lfiber -Wl,-rpath,'$$ORIGIN/../lib'
 
+# -- examples of tests: NN_test.c and NN_test_*.c --
+TEST_EXAMPLES := $(if $(EXPLORED),$(TEST_EXAMPLE_SRC:%.c=$(BUILD)/%))
+examples: $(TEST_EXAMPLES)
+$(TEST_EXAMPLES): $(BUILD)/examples/%: examples/%.c $(BUILD)/lib/libfiber-test.a
+	$(call say,CC,$(call compiled))
+	@mkdir -p $(@D) $(BUILD)/obj/examples
+	$(Q)$(CC) $(CPPFLAGS) $(PUB_INC) -Ilibfiber-test/include $(CFLAGS) -MMD -MP -MF $(BUILD)/obj/examples/$*.d -o $@ $< \
+		$(LDFLAGS) $(BUILD)/lib/libfiber-test.a $(EXPLORE_LIBS) $(TEST_EXAMPLE_LIBS_$*)
+TEST_EXAMPLE_LIBS_26_test_cmocka := -lcmocka
+
 # -- tests: tests/explore are linked with libfiber-test --
 EXPLORE_TESTS := $(if $(EXPLORED),$(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/explore/*.c)))
 $(BUILD)/obj/tests/explore/%.o: CPPFLAGS += -Ilibfiber-test/seams -Ilibfiber-test -Ilibfiber-test/include

@@ -9,7 +9,8 @@ Reads man/*.3, the public headers and examples/. Prints TAP:
   sections     every page has the same sections, in the same order
   concurrency  the table in CONCURRENCY has a row for every function of the page, with its allowed callers
   examples     a block in EXAMPLES is an excerpt of a file in examples/, or of its output
-  tried        every example is run by tests/cli/test_examples.c, and they are numbered without a gap
+  tried        every example is run by tests/cli/test_examples.c, and they are numbered without a gap; examples of
+               tests (NN_test.c, NN_test_*.c) are run by tests/cli/test_explore_examples.c
   index        libfiber(7) names every page, and the functions that a signal handler may call
   commands     fiberctl(1) has every command, with its line in SYNOPSIS, every topic and every option that
                `fiberctl --help` and the help of each command name, and no other; fibertrace(1) and fibertest(1) likewise
@@ -237,10 +238,21 @@ def check_tree(root, offer):
     for name in known:
         if len(where.get(name, [])) != 1:
             yield "synopsis", f"{name} is in {len(where.get(name, []))} pages, should be in one"
+    yield from (("tried", text) for text in check_tried(root))
+
+
+def check_tried(root):
+    """Yield the examples that no test runs, or whose number is not the next one."""
     tried = (root / "tests/cli/test_examples.c").read_text()
-    for i, example in enumerate(sorted((root / "examples").glob("*.c")), 1):
+    explored = (root / "tests/cli/test_explore_examples.c").read_text()
+    every = sorted((root / "examples").glob("*.c"))
+    tests = [example for example in every if re.match(r"2\d_test(_|$)", example.stem)]
+    for i, example in enumerate([example for example in every if example not in tests], 1):
         if f'{{"{example.stem}",' not in tried or not example.name.startswith(f"{i:02}_"):
-            yield "tried", f"{example.name} is not number {i}, or not in tests/cli/test_examples.c"
+            yield f"{example.name} is not number {i}, or not in tests/cli/test_examples.c"
+    for example in tests:
+        if f'{{"{example.stem}",' not in explored:
+            yield f"{example.name} is not in tests/cli/test_explore_examples.c"
 
 
 def tool(name, *arguments):
@@ -296,6 +308,7 @@ PLANTED = [
     ("concurrency", "man/fiber_chan.3", "policy Ta", "maybe Ta"),
     ("examples", "man/fiber_chan.3", "sum += n;", "sum -= n;"),
     ("tried", "tests/cli/test_examples.c", '"03_pipeline"', '"03_pipe"'),
+    ("tried", "tests/cli/test_explore_examples.c", '"25_test_linear"', '"25_test_line"'),
     ("index", "man/libfiber.7", ".Xr fiber_chan 3", ".Xr fiber_chan 7"),
     ("index", "man/libfiber.7", ".Xr libfiber-sanitizers 7", ".Xr libfiber-sanitizers 3"),
     ("index", "man/fiber_park.3", ".It Fn fiber_unpark Ta yes Ta yes Ta yes Ta no",
@@ -317,7 +330,8 @@ def self_test(offer):
             for part in ["man", "examples", "libfiber/include/fiber", "libfiber-test/include/fiber"]:
                 shutil.copytree(ROOT / part, root / part)
             (root / "tests/cli").mkdir(parents=True)
-            shutil.copy(ROOT / "tests/cli/test_examples.c", root / "tests/cli")
+            for test in ["test_examples.c", "test_explore_examples.c"]:
+                shutil.copy(ROOT / "tests/cli" / test, root / "tests/cli")
             text = (root / name).read_text()
             (root / name).write_text(text.replace(before, after))
             if before not in text or check not in {c for c, _ in check_tree(root, offer)}:
