@@ -16,7 +16,7 @@ Reads man/*.3, the public headers and examples/. Prints TAP:
                `fiberctl --help` and the help of each command name, and no other; fibertrace(1) and fibertest(1) likewise
 
 A comment before a block in EXAMPLES gives its origin: `.\\" from 01_hello.c` for lines of that file, which may
-be less indented; `.\\" printed by 01_hello` for lines of its output, in which numbers may differ. `.\\" program book` is a
+be less indented; `.\\" printed by 01_hello`, perhaps with arguments, for lines of its output, in which numbers may differ. `.\\" program book` is a
 whole program, linked with libfiber-test, and `.\\" printed by program book` its output. The build
 folder is $FIBER_BUILD. At the end, offences of each kind are planted in a copy and must be found.
 """
@@ -172,9 +172,10 @@ def check_example(root, origin, block, programs):
         if not path.is_file():
             return f"there is no {path.name}"
         return None if is_excerpt(block, path.read_text()) else f"not in {path.name}: {block[0]}"
-    if len(words_of) == 3 and words_of[:2] == ["printed", "by"]:
-        program = BUILD / "examples" / words_of[2]
-        said = subprocess.run([program], capture_output=True, text=True, timeout=60, check=True).stdout
+    if len(words_of) >= 3 and words_of[:2] == ["printed", "by"]:
+        program, arguments = BUILD / "examples" / words_of[2], words_of[3:]
+        # With an argument, an example of a test finds its bug, and exits with 1.
+        said = subprocess.run([program, *arguments], capture_output=True, text=True, timeout=60, check=not arguments).stdout
         if "cannot be walked" in said:
             return None  # pages show the output of ports with walkable stacks
         block = without_numbers("\n".join(block)).splitlines()
