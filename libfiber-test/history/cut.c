@@ -13,7 +13,9 @@
  * that put 2 in, but that is not what was found. Calls may go only if
  *   1. the rest without its last call is explained as before. Before the last return there was an
  *      order; that order, without the calls that go, must still be one. So a call that put something
- *      in goes only together with the one that took it out;
+ *      in goes only together with the one that took it out. As long as possible, calls go only if
+ *      they leave the same state behind, so that the one that took something out goes with the one
+ *      that put it in;
  *   2. the rest can be explained if real time is ignored, as the whole can. So what the last call
  *      returned stays possible, at another time. If the whole cannot be explained in this way
  *      either, calls that have the result of the last one as argument or result stay;
@@ -29,17 +31,19 @@
 #include "history/linearizable.h"
 #include "history/model.h"
 
-#define TRIES_MAX 300u
+#define TRIES_MAX   300u  /* searches for rule 3 */
+#define REPLAYS_MAX 5000u /* of the order, for rule 1 */
 
 struct cut {
 	const struct fiber_test_model *model;
 	struct fiber_test_call *calls, *some; /* some: room for n */
 	uint32_t *fibers, *order, *scratch;
 	bool *gone;
-	void *state;
-	uint32_t n, last, used; /* order[0..used): before the last call returned */
-	bool any_time;		/* explained if real time is ignored */
-	unsigned tries;
+	unsigned char *state, *end; /* end: the state after the order */
+	bool neutral;		    /* the state after the order stays */
+	uint32_t n, last, used;	    /* order[0..used): before the last call returned */
+	bool any_time;		    /* explained if real time is ignored */
+	unsigned tries, replays;
 	void (*alive)(void);
 };
 
@@ -170,6 +174,8 @@ static bool still_an_order(struct cut *c)
 	const struct fiber_test_call last = open_last(c);
 	uint32_t i;
 
+	if (c->replays++ >= REPLAYS_MAX)
+		return false;
 	fib_model_init(c->model, c->state);
 	for (i = 0; i < c->used; i++) {
 		const uint32_t at = c->order[i];
@@ -178,7 +184,7 @@ static bool still_an_order(struct cut *c)
 		    !c->model->step(c->state, at == c->last ? &last : &c->calls[at]))
 			return false;
 	}
-	return true;
+	return !c->neutral || memcmp(c->state, c->end, c->model->state_size) == 0;
 }
 
 /* Rule 2. */
@@ -202,7 +208,14 @@ static bool still_bad(struct cut *c)
 	const uint32_t n = rest(c, &c->calls[c->last]);
 	uint32_t used;
 
+	if (c->tries++ >= TRIES_MAX)
+		return false;
 	return ask(c, n, &fib_search_try, &used) == 0;
+}
+
+static bool may_go(struct cut *c)
+{
+	return still_an_order(c) && still_possible(c) && still_bad(c);
 }
 
 /* Leave out calls[from..to) if that is allowed. Returns whether any went. */
@@ -219,8 +232,8 @@ static bool leave_out(struct cut *c, uint32_t from, uint32_t to)
 		any |= !c->gone[i] && i != c->last;
 		c->gone[i] |= i != c->last;
 	}
-	if (any && c->tries++ < TRIES_MAX)
-		allowed = still_an_order(c) && still_possible(c) && still_bad(c);
+	if (any)
+		allowed = may_go(c);
 	if (!allowed)
 		memcpy(c->gone, before, c->n);
 	free(before);
@@ -230,10 +243,10 @@ static bool leave_out(struct cut *c, uint32_t from, uint32_t to)
 /* Two calls that are not neighbours may have to go together, such as a put and its take. */
 static bool leave_out_pair(struct cut *c, uint32_t a, uint32_t b)
 {
-	if (c->gone[a] || c->gone[b] || a == c->last || b == c->last || c->tries++ >= TRIES_MAX)
+	if (c->gone[a] || c->gone[b] || a == c->last || b == c->last)
 		return false;
 	c->gone[a] = c->gone[b] = true;
-	if (still_an_order(c) && still_possible(c) && still_bad(c))
+	if (may_go(c))
 		return true;
 	c->gone[a] = c->gone[b] = false;
 	return false;
@@ -253,7 +266,7 @@ static bool cut_pieces(struct cut *c)
 		for (from = 0; from < c->n; from += piece)
 			any |= leave_out(c, from, from + piece);
 	for (i = 0; i < c->n; i++)
-		for (k = i + 1; k < c->n; k++)
+		for (k = i + 1; k < c->n && c->replays < REPLAYS_MAX; k++)
 			if (shares_a_value(&c->calls[i], &c->calls[k]))
 				any |= leave_out_pair(c, i, k);
 	return any;
@@ -269,6 +282,13 @@ static void cut_calls(struct cut *c)
 		return;
 	memcpy(c->order, c->scratch, c->n * sizeof *c->order);
 	c->any_time = explained_at_any_time(c);
+	if (!still_an_order(c))
+		return;
+	memcpy(c->end, c->state, c->model->state_size);
+	c->neutral = true;
+	while (cut_pieces(c))
+		;
+	c->neutral = false;
 	while (cut_pieces(c))
 		;
 	for (i = n = 0; i < c->n; i++) {
@@ -294,8 +314,9 @@ uint32_t fib_cut(const struct fiber_test_model *model, struct fiber_test_call ca
 	c.scratch = calloc(n + 1, sizeof *c.scratch);
 	c.gone = calloc(n + 1, sizeof *c.gone);
 	c.state = calloc(1, model->state_size + 1);
+	c.end = calloc(1, model->state_size + 1);
 	*ret_last = UINT32_MAX;
-	if (ends && c.some && c.order && c.scratch && c.gone && c.state) {
+	if (ends && c.some && c.order && c.scratch && c.gone && c.state && c.end) {
 		cut_keys(&c, key);
 		cut_time(&c, ends);
 		cut_calls(&c);
@@ -307,5 +328,6 @@ uint32_t fib_cut(const struct fiber_test_model *model, struct fiber_test_call ca
 	free(c.scratch);
 	free(c.gone);
 	free(c.state);
+	free(c.end);
 	return c.n;
 }
