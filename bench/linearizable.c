@@ -69,7 +69,7 @@ static uint64_t random_state = 1;
 static unsigned below(unsigned n)
 {
 	random_state = random_state * UINT64_C(6364136223846793005) + 1442695040888963407;
-	return (unsigned)((random_state >> 33) % n);
+	return n ? (unsigned)((random_state >> 33) % n) : 0;
 }
 
 enum {
@@ -135,7 +135,7 @@ static void spoil(const struct kind *k, struct fiber_test_call calls[])
 			last = i;
 	if (k->flags & WRONG)
 		for (last = below(k->calls); calls[last].op != TAKE && calls[last].op != READ;)
-			last = (last + 1) % k->calls;
+			last = last + 1 < k->calls ? last + 1 : 0;
 	if (k->flags & (WRONG | WRONG_LAST))
 		calls[last].result = calls[last].result > 1 ? calls[last].result - 1 : 2;
 }

@@ -240,21 +240,29 @@ static int round_of(struct search *s, size_t count)
 	return 1;
 }
 
+/* Start again, with the next rank. Returns when to stop the round. */
+static size_t begin_again(struct search *s)
+{
+	while (s->depth)
+		back(s);
+	s->frames[0].tried = 0;
+	s->rank = (s->rank + 1) % FIB_RANKS;
+	return s->rank ? s->seen.count + s->seen.count / 2 : 2 * s->seen.count;
+}
+
 static int run(struct search *s)
 {
 	size_t count = ROUND_FIRST;
-	int rc;
+	int rc = -EAGAIN;
 
 	fib_model_init(s->model, s->state);
 	s->left = s->calls.returned;
 	if (fib_configurations_add(&s->seen, s->key, write_key(s, 0, 0), &s->frames[0].record) < 0)
 		return -ENOMEM;
-	while ((rc = round_of(s, count)) == -EAGAIN) {
-		while (s->depth)
-			back(s);
-		s->frames[0].tried = 0;
-		s->rank = (s->rank + 1) % FIB_RANKS;
-		count = s->seen.count + (s->rank ? count / 2 : count);
+	while (rc == -EAGAIN) {
+		rc = round_of(s, count);
+		if (rc == -EAGAIN)
+			count = begin_again(s);
 	}
 	return rc;
 }
@@ -273,38 +281,30 @@ static uint32_t write_order(const struct search *s, uint32_t *ret)
 	return used;
 }
 
-static int allocate(struct search *s)
-{
-	const size_t words = s->calls.n / 64 + 2;
-
-	s->frames = calloc((size_t)s->calls.n + 1, sizeof *s->frames);
-	s->in = calloc(words, sizeof *s->in);
-	s->key = calloc(2 * words + 4 + (s->model->state_size + 7) / 8, sizeof *s->key);
-	s->state = calloc(1, s->model->state_size + 1);
-	return s->frames && s->in && s->key && s->state ? 0 : -ENOMEM;
-}
-
 int fib_search(const struct fiber_test_model *model, const struct fiber_test_call calls[],
 	       const uint32_t which[], uint32_t n, const struct fib_search_limit *limit,
 	       uint32_t *ret_order, uint32_t *ret_used)
 {
-	struct search s = {.model = model, .limit = limit};
-	int rc = fib_entries_make(calls, which, n, &s.calls);
+	/* In words of 8 bytes: a set of calls, a state, and a configuration, which has two sets. */
+	const size_t set = (n / 128 + 1) * 2, state = model->state_size / 8 + 1;
+	uint64_t *const room = calloc(set + state + 2 * (set + 1) + state + 1, sizeof *room);
+	struct frame *const frames = calloc((size_t)n + 1, sizeof *frames);
+	struct search s = {.model = model, .limit = limit, .frames = frames};
+	int rc = -ENOMEM;
 
-	if (rc < 0)
-		return rc;
-	rc = fib_configurations_init(&s.seen, limit->configurations, limit->bytes);
-	if (rc == 0)
-		rc = allocate(&s);
-	if (rc == 0)
-		rc = run(&s);
-	if (rc == 1)
-		*ret_used = write_order(&s, ret_order);
-	fib_configurations_free(&s.seen);
-	fib_entries_free(&s.calls);
-	free(s.frames);
-	free(s.in);
-	free(s.key);
-	free(s.state);
+	if (room && frames && fib_entries_make(calls, which, n, &s.calls) == 0) {
+		s.in = room;
+		s.state = room + set; /* aligned as by malloc() */
+		s.key = room + set + state;
+		rc = fib_configurations_init(&s.seen, limit->configurations, limit->bytes);
+		if (rc == 0)
+			rc = run(&s);
+		if (rc == 1)
+			*ret_used = write_order(&s, ret_order);
+		fib_configurations_free(&s.seen);
+		fib_entries_free(&s.calls);
+	}
+	free(room);
+	free(frames);
 	return rc;
 }
