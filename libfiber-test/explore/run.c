@@ -114,13 +114,13 @@ void fib_run_schedule(const struct fib_test *test, const struct fib_schedule *sc
 	run.random = o->seed;
 	fib_stuck_returned(false);
 	fib_record_reset();
+	fib_faults_begin(o->faults, o->fault_limit);
 	restore_memory(o);
 	if (fib_whole()) {
 		fib_explorer_begin(schedule);
 		fib_whole_run(test->fn, test->arg);
 	}
 	start_runtime(o);
-	fib_faults_begin(o->faults, o->fault_limit);
 	fib_leaks_begin(o->flags);
 	fib_explorer_begin(schedule);
 	if (o->prepare)
