@@ -18,6 +18,7 @@
 #include "base/check.h"
 #include "explore/explorer.h"
 #include "explore/finding.h"
+#include "explore/linear.h"
 #include "explore/stuck.h"
 #include "sched/gather.h"
 
@@ -72,6 +73,7 @@ static void ended(int status, void *arg)
 		fib_finding(FIBER_TEST_FAILED, "exit status %d", status);
 	if (!fib_gather_used())
 		fib_finding_give_up(FIB_NEVER_CALLED);
+	fib_linear_check();
 	if (whole.at_end)
 		whole.at_end();
 	fib_explorer_end();
