@@ -31,7 +31,8 @@
 struct member {
 	uint32_t parent; /* number */
 	unsigned steps;
-	bool aside; /* its step is counted when it goes on */
+	bool aside;	       /* its step is counted when it goes on */
+	const char *before[2]; /* its last calls before that of its intent; NULL: none */
 };
 
 static struct {
@@ -120,7 +121,7 @@ uint32_t fib_explorer_number(const struct fiber *fiber)
 		grow(number);
 	while (x.fibers < number) {
 		x.intents[++x.fibers] = (struct fib_intent){NULL, NULL, NULL};
-		x.members[x.fibers] = (struct member){0, 0, false};
+		x.members[x.fibers] = (struct member){.parent = 0};
 	}
 	if (fiber->parent >= x.first_id)
 		x.members[number].parent = (uint32_t)(fiber->parent - x.first_id + 1);
@@ -135,6 +136,20 @@ const struct fib_intent *fib_explorer_intent(uint32_t number)
 unsigned fib_explorer_steps(uint32_t number)
 {
 	return x.members[number].steps;
+}
+
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+	for (; text && *text; text++)
+		hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+	return hash * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+uint64_t fib_explorer_place(uint32_t number)
+{
+	const uint64_t hash = hash_text(UINT64_C(0xcbf29ce484222325), x.intents[number].call);
+
+	return hash_text(hash_text(hash, x.members[number].before[0]), x.members[number].before[1]);
 }
 
 uint32_t fib_explorer_parent(uint32_t number)
@@ -260,6 +275,8 @@ void fib_explore_before(const char *call, const void *object, const void *at)
 	if (!x.on || !me)
 		return;
 	number = fib_explorer_number(me);
+	x.members[number].before[1] = x.members[number].before[0];
+	x.members[number].before[0] = x.intents[number].call;
 	x.intents[number] = (struct fib_intent){call, object, at};
 	x.last_id = me->id;
 	fib_gather();

@@ -78,6 +78,12 @@ uint64_t fib_explorer_first_id(void);
 unsigned fib_explorer_steps(uint32_t number);
 uint32_t fib_explorer_parent(uint32_t number);
 
+/*
+ * Where the fiber is in its code: a hash of the names of its last calls. It is the same in each build:
+ * the return address of a call is not, because a function may be compiled in several places.
+ */
+uint64_t fib_explorer_place(uint32_t number);
+
 /* Set the function that is called at each step; NULL: none. */
 void fib_explorer_count(void (*fn)(uint32_t number, uint32_t parent));
 

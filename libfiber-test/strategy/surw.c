@@ -61,7 +61,7 @@ static uint32_t draw(void)
 
 static bool counts(uint32_t number)
 {
-	return fib_touched_by(fib_explorer_intent(number));
+	return fib_touched_by(number);
 }
 
 /* Uniformly among those that need not wait for another one; all of them if every one must. */

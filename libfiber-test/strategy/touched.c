@@ -15,7 +15,8 @@
 
 struct call {
 	uint32_t number;
-	const void *object, *at;
+	const void *object;
+	uint64_t place;
 };
 
 /* That schedule may run in a process of its own, so its calls are in shared memory. */
@@ -30,7 +31,7 @@ static struct {
 	bool listed;
 	const void *objects[OBJECTS]; /* those that more than one fiber touches */
 	unsigned count;
-	const void *places[PLACES]; /* of the selected one */
+	uint64_t places[PLACES]; /* of the selected one */
 	unsigned place_count;
 	unsigned by[FIBERS];
 } touched;
@@ -48,7 +49,8 @@ void fib_touched_begin(void)
 void fib_touched_call(uint32_t number, const struct fib_intent *intent)
 {
 	if (intent->object && calls && calls->n < CALLS)
-		calls->at[calls->n++] = (struct call){number, intent->object, intent->at};
+		calls->at[calls->n++] =
+			(struct call){number, intent->object, fib_explorer_place(number)};
 }
 
 /* Whether a call before `end` touches what that call touches, from another fiber. */
@@ -87,23 +89,23 @@ unsigned fib_touched_objects(void)
 	return touched.count;
 }
 
-static void add_place(const void *at)
+static void add_place(uint64_t place)
 {
 	unsigned i;
 
 	for (i = 0; i < touched.place_count; i++)
-		if (touched.places[i] == at)
+		if (touched.places[i] == place)
 			return;
 	if (i < PLACES)
-		touched.places[touched.place_count++] = at;
+		touched.places[touched.place_count++] = place;
 }
 
-static bool is_place(const void *at)
+static bool is_place(uint64_t place)
 {
 	unsigned i;
 
 	for (i = 0; i < touched.place_count; i++)
-		if (touched.places[i] == at)
+		if (touched.places[i] == place)
 			return true;
 	return false;
 }
@@ -116,16 +118,16 @@ void fib_touched_select(unsigned object)
 	memset(touched.by, 0, sizeof touched.by);
 	for (i = 0; i < calls->n; i++)
 		if (calls->at[i].object == touched.objects[object])
-			add_place(calls->at[i].at);
+			add_place(calls->at[i].place);
 	/* Places are also those of other objects: what counts is how often they are met. */
 	for (i = 0; i < calls->n; i++)
-		if (calls->at[i].number < FIBERS && is_place(calls->at[i].at))
+		if (calls->at[i].number < FIBERS && is_place(calls->at[i].place))
 			touched.by[calls->at[i].number]++;
 }
 
-bool fib_touched_by(const struct fib_intent *intent)
+bool fib_touched_by(uint32_t number)
 {
-	return intent->call && is_place(intent->at);
+	return fib_explorer_intent(number)->call && is_place(fib_explorer_place(number));
 }
 
 unsigned fib_touched_calls(uint32_t number)

@@ -2,8 +2,8 @@
 /*
  * touched.h - which calls touch an object that more than one fiber touches
  *
- * Learnt from the first schedule. An object is known by the places of the calls that touched it,
- * because addresses differ from one process to the next.
+ * Learnt from the first schedule. An object is known by the places of the calls that touched it
+ * (fib_explorer_place()), because addresses differ from one process to the next.
  */
 #ifndef FIB_TEST_TOUCHED_H
 #define FIB_TEST_TOUCHED_H
@@ -21,8 +21,8 @@ void fib_touched_call(uint32_t number, const struct fib_intent *intent);
 unsigned fib_touched_objects(void);
 void fib_touched_select(unsigned object);
 
-/* Whether the call touches the selected object; how many such calls fiber `number` made. */
-bool fib_touched_by(const struct fib_intent *intent);
+/* Whether what the fiber is about to call touches the selected object; how many such calls fiber `number` made. */
+bool fib_touched_by(uint32_t number);
 unsigned fib_touched_calls(uint32_t number);
 
 #endif
