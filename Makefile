@@ -87,7 +87,7 @@ LDFLAGS  += -pthread $(SANFLAGS)
 
 LIB_INC  := -Ilibfiber -Ilibfiber/include -Ilibfiber/arch/$(ARCH) -Ilibfiber/context/announce/$(ANNOUNCE) \
 	-Ilibfiber/base/probe/$(PROBES) -Ilibfiber/base/checker/$(CHECKER) -Ilibfiber/base/choice/none \
-	-Ilibfiber/runtime/carriers/threads
+	-Ilibfiber/runtime/carriers/threads -Ilibfiber/stack/reserve/batch
 PUB_INC  := -Ilibfiber/include
 
 CALLS    := $(if $(SAN),watched,$(if $(filter x86_64,$(ARCH)),x86_64,plain))

@@ -20,7 +20,7 @@ EXPLORE_LIB := $(filter-out $(EXPLORE_NOT),$(LIB_SRC))
 EXPLORE_OWN := $(filter-out libfiber-test/preload/% libfiber-test/fibertest/%,$(wildcard libfiber-test/*/*.c))
 # What production has at the seams is replaced by libfiber-test/seams.
 EXPLORE_INC := -Ilibfiber-test/seams -Ilibfiber-test -Ilibfiber-test/include \
-	$(filter-out -Ilibfiber/base/choice/none -Ilibfiber/runtime/carriers/threads,$(LIB_INC))
+	$(filter-out -Ilibfiber/base/choice/none -Ilibfiber/runtime/carriers/threads -Ilibfiber/stack/reserve/batch,$(LIB_INC))
 # The library's own memory is not that of the program (libfiber-test/libc/own.h).
 ALLOCATIONS := malloc calloc realloc aligned_alloc strdup
 EXPLORE_INC += $(foreach a,$(ALLOCATIONS),-D$(a)=fib_own_$(a))

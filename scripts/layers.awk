@@ -25,6 +25,7 @@ BEGIN {
 	chosen["checker.h"] = "base"
 	chosen["choice.h"] = "base"
 	chosen["carriers.h"] = "runtime"
+	chosen["reserve.h"] = "stack"
 	# Which folders code outside libfiber/ may include, besides its own; * is every folder.
 	split("layout wire", seen)
 	for (i in seen) {

@@ -20,12 +20,12 @@
 #include "base/lent.h"
 #include "os/os.h"
 #include "os/spin.h"
+#include "reserve.h"
 #include "stack/class.h"
 #include "stack/guard.h"
 #include "stack/slabs.h"
 
 #define TRIM_EVERY INT64_C(1000000000)
-#define PROMISES   32u /* taken or given back by a carrier at once */
 
 static struct fib_stack_class classes[FIB_CLASSES];
 static _Atomic int64_t trimmed_at; /* A: pool.trim */
@@ -138,9 +138,9 @@ int fib_stack_promise(struct fib_stack_cache *cache, unsigned class)
 	if (!cache || (cache->promises && cache->promised_class != class))
 		return promise_one(cache, class);
 	if (!cache->promises) {
-		if (promise(class, PROMISES) < 0)
+		if (promise(class, FIB_STACK_RESERVE) < 0)
 			return promise_one(cache, class);
-		cache->promises = PROMISES;
+		cache->promises = FIB_STACK_RESERVE;
 		cache->promised_class = class;
 	}
 	cache->promises--;
@@ -154,9 +154,9 @@ void fib_stack_unpromise(struct fib_stack_cache *cache, unsigned class)
 		return;
 	}
 	cache->promised_class = class;
-	if (++cache->promises > 2 * PROMISES) {
-		cache->promises -= PROMISES;
-		unpromise(class, PROMISES);
+	if (++cache->promises > 2 * FIB_STACK_RESERVE) {
+		cache->promises -= FIB_STACK_RESERVE;
+		unpromise(class, FIB_STACK_RESERVE);
 	}
 }
 
