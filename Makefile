@@ -86,7 +86,7 @@ CPPFLAGS += -D_GNU_SOURCE -DFIBER_VERSION='"$(VERSION)"'
 LDFLAGS  += -pthread $(SANFLAGS)
 
 LIB_INC  := -Ilibfiber -Ilibfiber/include -Ilibfiber/arch/$(ARCH) -Ilibfiber/context/announce/$(ANNOUNCE) \
-	-Ilibfiber/base/probe/$(PROBES) -Ilibfiber/base/checker/$(CHECKER) -Ilibfiber/base/choice/none \
+	-Ilibfiber/base/probe/$(PROBES) -Ilibfiber/base/checker/$(CHECKER) -Ilibfiber/base/choice/none -Ilibfiber/base/order/none \
 	-Ilibfiber/runtime/carriers/threads -Ilibfiber/stack/reserve/batch
 PUB_INC  := -Ilibfiber/include
 

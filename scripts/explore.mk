@@ -17,10 +17,13 @@ EXPLORE_NOT := libfiber/os/linux/clock.c libfiber/os/linux/futex.c libfiber/sche
 	$(filter-out %/sample.c %/objects.c,$(wildcard libfiber/service/*.c))
 EXPLORE_LIB := $(filter-out $(EXPLORE_NOT),$(LIB_SRC))
 # preload/ is in the shared library alone: it takes a program over. fibertest/ is the tool.
-EXPLORE_OWN := $(filter-out libfiber-test/preload/% libfiber-test/fibertest/%,$(wildcard libfiber-test/*/*.c))
+EXPLORE_OWN := $(filter-out libfiber-test/preload/% libfiber-test/fibertest/% libfiber-test/memory/%,$(wildcard libfiber-test/*/*.c))
+# libfiber-test sees no accesses to memory.
+EXPLORE_BLIND := $(wildcard libfiber-test/memory/none/*.c)
 # What production has at the seams is replaced by libfiber-test/seams.
 EXPLORE_INC := -Ilibfiber-test/seams -Ilibfiber-test -Ilibfiber-test/include \
-	$(filter-out -Ilibfiber/base/choice/none -Ilibfiber/runtime/carriers/threads -Ilibfiber/stack/reserve/batch,$(LIB_INC))
+	$(filter-out -Ilibfiber/base/choice/none -Ilibfiber/base/order/none -Ilibfiber/runtime/carriers/threads \
+	-Ilibfiber/stack/reserve/batch,$(LIB_INC))
 # The library's own memory is not that of the program (libfiber-test/libc/own.h).
 ALLOCATIONS := malloc calloc realloc aligned_alloc strdup
 EXPLORE_INC += $(foreach a,$(ALLOCATIONS),-D$(a)=fib_own_$(a))
@@ -33,12 +36,12 @@ EXPLORED     := $(if $(filter thread,$(SAN)),,yes)
 PRELOADED    := $(if $(SAN),,yes)
 # A preloaded library wraps no allocations (libfiber-test/libc/memory.c).
 EXPLORE_PIC  := $(EXPLORE_LIB:%=$(BUILD)/obj/explore/pic/%.o) \
-	$(patsubst %,$(BUILD)/obj/explore/pic/%.o,$(filter-out %/libc/memory.c,$(EXPLORE_OWN)) $(wildcard libfiber-test/preload/*.c))
+	$(patsubst %,$(BUILD)/obj/explore/pic/%.o,$(filter-out %/libc/memory.c,$(EXPLORE_OWN)) $(EXPLORE_BLIND) $(wildcard libfiber-test/preload/*.c))
 
 .PHONY: test-library bugs
 test-library: $(if $(EXPLORED),$(BUILD)/lib/libfiber-test.a) $(if $(PRELOADED),$(BUILD)/lib/libfiber-test.so $(BUILD)/bin/fibertest)
 
-$(BUILD)/lib/libfiber-test.a: $(EXPLORE_OBJ)
+$(BUILD)/lib/libfiber-test.a: $(EXPLORE_OBJ) $(EXPLORE_BLIND:%.c=$(BUILD)/obj/%.o)
 	$(call say,AR,$@)
 	@mkdir -p $(@D)
 	@rm -f $@

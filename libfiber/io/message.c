@@ -13,6 +13,7 @@
  */
 #include "choice.h"
 #include "fault.h"
+#include "order.h"
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
@@ -87,6 +88,7 @@ static fib_always_inline ssize_t receive(int fd, void *buf, size_t size, int fla
 		fib_descriptor_look_to_read(fd, &look);
 		if (!look.drained || !plain)
 			n = receive_after(fd, buf, size, flags, addr, addrlen, &look);
+		fib_order_bytes_in(fd, n);
 		if (n != -EAGAIN || flags & MSG_DONTWAIT)
 			return n;
 		rc = plain ? fib_descriptor_receive(fd, buf, size, &look, deadline, &n)
@@ -94,6 +96,7 @@ static fib_always_inline ssize_t receive(int fd, void *buf, size_t size, int fla
 		/* Data that has arrived but was not announced yet counts as in time. */
 		if (rc == -ETIMEDOUT && look.drained && n == -EAGAIN)
 			n = receive_after(fd, buf, size, flags, addr, addrlen, &look);
+		fib_order_bytes_in(fd, n);
 		if (n != -EAGAIN || rc < 0)
 			return n != -EAGAIN ? n : rc;
 	}
@@ -181,6 +184,7 @@ ssize_t fiber_sendto(int fd, const void *buf, size_t size, int flags, const stru
 	fault = fib_fault_transfer(fd, &size, true);
 	if (fault < 0)
 		return fault;
+	fib_order_bytes_out(fd);
 	return send_to(fd, buf, size, flags, addr, addrlen, deadline);
 }
 
@@ -192,6 +196,7 @@ ssize_t fiber_send(int fd, const void *buf, size_t size, int flags, int64_t dead
 	fault = fib_fault_transfer(fd, &size, true);
 	if (fault < 0)
 		return fault;
+	fib_order_bytes_out(fd);
 	return send_to(fd, buf, size, flags, NULL, 0, deadline);
 }
 
@@ -228,6 +233,7 @@ ssize_t fiber_recvmsg(int fd, struct msghdr *msg, int flags, int64_t deadline)
 
 		fib_descriptor_look(fd, &look);
 		n = fib_os_recvmsg(fd, msg, flags);
+		fib_order_bytes_in(fd, n);
 		if (n >= 0 && msg->msg_controllen)
 			meet_descriptors(msg);
 		if (n != -EAGAIN || flags & MSG_DONTWAIT)
@@ -248,6 +254,7 @@ ssize_t fiber_sendmsg(int fd, const struct msghdr *msg, int flags, int64_t deadl
 	fault = fib_fault_transfer(fd, &whole, true);
 	if (fault < 0)
 		return fault;
+	fib_order_bytes_out(fd);
 	for (;;) {
 		ssize_t n;
 		int rc;

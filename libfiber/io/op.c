@@ -14,6 +14,7 @@
  */
 #include "choice.h"
 #include "fault.h"
+#include "order.h"
 #include "base/check.h"
 #include "io/op.h"
 
@@ -152,6 +153,7 @@ int fiber_op_await(struct fiber_op *op, int64_t deadline)
 	int rc;
 
 	fib_choice(op);
+	fib_order_bytes_out(-1);
 	fib_must_have(op, "the operation");
 	if (!c || !c->current)
 		return -EPERM;
@@ -162,6 +164,7 @@ int fiber_op_await(struct fiber_op *op, int64_t deadline)
 		if (rc == 0)
 			rc = perform(op, o, deadline, NULL);
 	}
+	fib_order_bytes_in(-1, rc);
 	free(op);
 	return rc;
 }
@@ -216,6 +219,7 @@ int fiber_op_detach(struct fiber_op *op, void (*free_fn)(void *arg, int result),
 	int rc;
 
 	fib_choice(op);
+	fib_order_bytes_out(-1);
 	fib_must_have(op, "the operation");
 	if (!c || !c->current)
 		return -EPERM;

@@ -10,6 +10,7 @@
  */
 #include "choice.h"
 #include "fault.h"
+#include "order.h"
 #include <errno.h>
 #include <poll.h>
 
@@ -79,6 +80,7 @@ int fiber_accept(int fd, struct sockaddr *addr, socklen_t *addrlen, int64_t dead
 		if (rc < 0)
 			return rc;
 	}
+	fib_order_bytes_in(fd, n);
 	if (n >= 0)
 		fib_descriptor_opened(n);
 	return n;
@@ -92,6 +94,7 @@ int fiber_connect(int fd, const struct sockaddr *addr, socklen_t addrlen, int64_
 	rc = fib_fault(CONNECT);
 	if (rc < 0)
 		return rc;
+	fib_order_bytes_out(fd);
 	fib_descriptor_opened(fd);
 	rc = fib_os_connect(fd, addr, addrlen);
 	if (rc == -EAGAIN) {

@@ -2,6 +2,7 @@
 /* stream.c - read and write bytes: try, wait, try again */
 #include "choice.h"
 #include "fault.h"
+#include "order.h"
 #include <errno.h>
 #include <poll.h>
 
@@ -42,12 +43,14 @@ ssize_t fiber_read(int fd, void *buf, size_t size, int64_t deadline)
 			n = read_after(fd, buf, size, &look);
 		if (fib_unlikely(n <= FIB_OS_UNSURE))
 			n = fib_file_read(fd, &v, 1, n, &look, deadline);
+		fib_order_bytes_in(fd, n);
 		if (n != -EAGAIN)
 			return n;
 		rc = fib_descriptor_receive(fd, buf, size, &look, deadline, &n);
 		/* Data that has arrived but was not announced yet counts as in time. */
 		if (rc == -ETIMEDOUT && look.drained && n == -EAGAIN)
 			n = read_after(fd, buf, size, &look);
+		fib_order_bytes_in(fd, n);
 		if (n != -EAGAIN || rc < 0)
 			return n != -EAGAIN ? n : rc;
 	}
@@ -65,6 +68,7 @@ ssize_t fiber_write(int fd, const void *buf, size_t size, int64_t deadline)
 	if (n < 0)
 		return n;
 	v = (struct iovec){(void *)(uintptr_t)buf, size};
+	fib_order_bytes_out(fd);
 	n = fib_os_write(fd, buf, size);
 	/* Most writes succeed at once: the first try needs no look. */
 	while (fib_unlikely(n == -EAGAIN || n <= FIB_OS_UNSURE)) {
@@ -122,6 +126,7 @@ int fiber_wait_fd(int fd, short events, int64_t deadline)
 			return rc;
 		if (p.revents & POLLNVAL)
 			return -EBADF;
+		fib_order_bytes_in(fd, p.revents);
 		if (p.revents)
 			return p.revents;
 		rc = fib_descriptor_wait(fd, events, &look, deadline);
@@ -135,6 +140,7 @@ int fiber_close(int fd)
 	int rc;
 
 	fib_choice_fd(fd);
+	fib_order_bytes_out(fd);
 	fib_descriptor_forget(fd);
 	rc = fib_os_close(fd);
 	fib_descriptor_closed(fd);

@@ -2,6 +2,7 @@
 /* vector.c - scatter/gather reads and writes: as stream.c, with several buffers */
 #include "choice.h"
 #include "fault.h"
+#include "order.h"
 #include <errno.h>
 #include <poll.h>
 
@@ -30,6 +31,7 @@ ssize_t fiber_readv(int fd, const struct iovec *pieces, int count, int64_t deadl
 		n = fib_os_readv(fd, pieces, count);
 		if (fib_unlikely(n <= FIB_OS_UNSURE))
 			n = fib_file_read(fd, pieces, count, n, &look, deadline);
+		fib_order_bytes_in(fd, n);
 		if (n != -EAGAIN)
 			return n;
 		rc = fib_descriptor_wait(fd, POLLIN, &look, deadline);
@@ -48,6 +50,7 @@ ssize_t fiber_writev(int fd, const struct iovec *pieces, int count, int64_t dead
 	fault = fib_fault_vector(fd, &pieces, &count, &part, true);
 	if (fault < 0)
 		return fault;
+	fib_order_bytes_out(fd);
 	for (;;) {
 		ssize_t n;
 		int rc;

@@ -20,6 +20,7 @@
 
 #include "base/check.h"
 #include "choice.h"
+#include "order.h"
 #include "core/registry.h"
 #include "life/background.h"
 #include "life/discard.h"
@@ -91,6 +92,7 @@ static inline _Noreturn void leave_dead(struct fib_carrier *c, struct fiber *fib
 	struct fib_stack stack = fiber->stack;
 	int64_t now = fib_coarse_now();
 
+	fib_order_end(fiber, c->sched);
 	fib_probe1(exit, fiber->id);
 	if (fib_records(c))
 		fib_recorder_ended(c, fiber);
@@ -281,6 +283,7 @@ int fiber_join(struct fiber *fiber, struct fiber_result *ret, int64_t deadline)
 		if (rc < 0)
 			return rc;
 	}
+	fib_order_acquire(fiber);
 	if (ret)
 		*ret = fiber->result;
 	fib_free_record(fib_carrier_self(), fiber);

@@ -25,6 +25,7 @@
 
 #include <errno.h>
 
+#include "order.h"
 #include "os/os.h"
 #include "sched/sched.h"
 #include "wait/wait.h"
@@ -222,6 +223,7 @@ int fib_live_await(struct fib_sched *s, bool all, int64_t deadline)
 		/* label: live_count.told -- `awaited` is raised before the counts are read. */
 		fib_fence_seq();
 		if (nobody(s, all)) {
+			fib_order_acquire(s);
 			rc = 0;
 			break;
 		}

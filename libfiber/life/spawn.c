@@ -9,6 +9,7 @@
  */
 #include "choice.h"
 #include "fault.h"
+#include "order.h"
 #include "life/spawn.h"
 
 #include <errno.h>
@@ -71,6 +72,7 @@ void fib_fiber_main(void *arg)
 	struct fiber *fiber = arg;
 
 	fib_context_begun(&fiber->announce);
+	fib_order_begin(fiber);
 	fiber->result.value = fiber->fn(fiber->arg);
 	fib_choice_exit(fiber->fn);
 	fib_fiber_end(fiber);
@@ -211,6 +213,7 @@ static fib_always_inline void start(struct fib_sched *s, struct fiber *fiber)
 		fiber->carrier = (uint16_t)(fiber->id % s->carrier_count);
 	if (fiber->flags & FIBER_BACKGROUND)
 		fib_background_enter(s, fiber);
+	fib_order_spawn(fiber);
 	fib_bear(fiber, fib_coarse_now());
 	fib_probe3(spawn, fiber->id, fiber->parent, fiber->fn);
 	if (fib_unlikely(fib_load(&s->recording) != NULL))
@@ -304,6 +307,7 @@ static inline struct fiber *spawn_at_hand(struct fib_carrier *c, fiber_fn *fn, v
 	fib_probe3(spawn, fiber->id, fiber->parent, fiber->fn);
 	if (fib_records(c))
 		fib_recorder_spawned(s, fiber);
+	fib_order_spawn(fiber);
 	fib_put_new(s, c, fiber);
 	return fiber;
 }

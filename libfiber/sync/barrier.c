@@ -16,6 +16,7 @@
 
 #include "base/check.h"
 #include "choice.h"
+#include "order.h"
 #include "base/compiler.h"
 #include "wait/wait.h"
 #include "wait/wait_queue.h"
@@ -45,8 +46,13 @@ static bool come(struct fiber_barrier *barrier, struct barrier_waiter *w)
 
 	fib_queue_lock(&barrier->waiters);
 	last = (uint64_t)barrier->waiters.length + 1 >= barrier->count;
+	if (last || w)
+		fib_order_release(barrier);
+	if (last)
+		fib_order_acquire(barrier);
 	while (last && (first = fib_queue_first(&barrier->waiters))) {
 		fib_container(first, struct barrier_waiter, waiter)->passed = true;
+		fib_order_wake(first);
 		fib_queue_claim_next(&barrier->waiters, &list);
 	}
 	if (!last && w)

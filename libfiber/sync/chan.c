@@ -36,6 +36,7 @@
 #include "base/check.h"
 #include "choice.h"
 #include "fault.h"
+#include "order.h"
 #include "os/spin.h"
 
 _Static_assert(offsetof(struct fiber_chan, name) == 0, "fiber_object_name");
@@ -139,16 +140,21 @@ static fib_always_inline bool give(struct fiber_chan *chan, const void *elem, st
 	struct fib_chan_waiter *receiver;
 
 	if (fib_load(&chan->closed)) {
+		fib_order_acquire(chan);
 		ret->result = -EPIPE;
 		return true;
 	}
 	receiver = claim(chan, FIB_CHAN_RECV, &ret->wake, 0);
-	if (receiver)
+	if (receiver) {
+		fib_order_send(chan, chan->capacity, NULL);
+		fib_order_receive(chan, chan->capacity, &receiver->w);
 		copy(chan, receiver->elem, elem);
-	else if (fib_load(&chan->count) < chan->capacity)
+	} else if (fib_load(&chan->count) < chan->capacity) {
+		fib_order_send(chan, chan->capacity, NULL);
 		put(chan, elem);
-	else
+	} else {
 		return false;
+	}
 	return true;
 }
 
@@ -159,14 +165,20 @@ static fib_always_inline bool take(struct fiber_chan *chan, void *elem, struct o
 		fib_load(&chan->closed) ? NULL : claim(chan, FIB_CHAN_SEND, &ret->wake, 0);
 
 	if (fib_load(&chan->count)) {
+		fib_order_receive(chan, chan->capacity, NULL);
 		copy(chan, elem, slot(chan, 0));
 		chan->first = chan->first + 1 < chan->capacity ? chan->first + 1 : 0;
 		fib_store(&chan->count, fib_load(&chan->count) - 1);
-		if (sender)
+		if (sender) {
+			fib_order_send(chan, chan->capacity, &sender->w);
 			put(chan, sender->elem);
+		}
 	} else if (sender) {
+		fib_order_send(chan, chan->capacity, &sender->w);
+		fib_order_receive(chan, chan->capacity, NULL);
 		copy(chan, elem, sender->elem);
 	} else if (fib_load(&chan->closed)) {
+		fib_order_acquire(chan);
 		ret->result = -EPIPE;
 	} else {
 		return false;
@@ -368,6 +380,7 @@ int fiber_chan_close(struct fiber_chan *chan)
 	fib_must_have(chan, "the channel");
 	fib_spin_lock(&chan->lock);
 	closed = fib_load(&chan->closed);
+	fib_order_release(chan);
 	fib_store(&chan->closed, true);
 	fib_spin_unlock(&chan->lock);
 	/* No caller joins a closed channel, so this loop ends. */

@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "choice.h"
+#include "order.h"
 #include "wait/wait.h"
 #include "wait/wait_queue.h"
 
@@ -21,6 +22,8 @@ static bool is_set(struct fiber_event *event, struct fib_waiter *w)
 	set = event->set != 0;
 	if (!set && w)
 		fib_queue_append(&event->waiters, w);
+	if (set)
+		fib_order_acquire(event);
 	fib_queue_unlock(&event->waiters);
 	return set;
 }
@@ -52,6 +55,7 @@ int fiber_event_set(struct fiber_event *event)
 	fib_must_have(event, "the event");
 	fib_queue_lock(&event->waiters);
 	event->set = 1;
+	fib_order_release(event);
 	fib_queue_claim_all(&event->waiters, &list);
 	fib_queue_unlock(&event->waiters);
 	fib_wake_all(&list);

@@ -27,6 +27,7 @@
 #include "base/check.h"
 #include "choice.h"
 #include "fault.h"
+#include "order.h"
 #include "life/discard.h"
 #include "life/spawn.h"
 #include "wait/wait.h"
@@ -140,6 +141,7 @@ static void member_ended(struct fiber *fiber)
 	const int error = fiber->result.error;
 	bool cancels;
 
+	fib_order_release(group);
 	fib_queue_lock(&group->waiters);
 	unlink_member(group, fiber);
 	if (!group->error)
@@ -225,6 +227,8 @@ static bool has_ended(struct fiber_group *group, struct fib_waiter *w)
 	ended = group->live == 0;
 	if (!ended && w)
 		fib_queue_append(&group->waiters, w);
+	if (ended)
+		fib_order_acquire(group);
 	fib_queue_unlock(&group->waiters);
 	return ended;
 }
@@ -244,7 +248,10 @@ static int wait_for_members(struct fiber_group *group, int64_t deadline, bool un
 		fib_wait_abort(&w);
 		return 0;
 	}
-	return fib_queue_wait(&group->waiters, &w, deadline);
+	rc = fib_queue_wait(&group->waiters, &w, deadline);
+	if (rc == 0)
+		fib_order_acquire(group);
+	return rc;
 }
 
 int fiber_group_wait(struct fiber_group *group, int64_t deadline)
@@ -279,5 +286,6 @@ unsigned fiber_group_live(struct fiber_group *group)
 	fib_queue_lock(&group->waiters);
 	live = group->live;
 	fib_queue_unlock(&group->waiters);
+	fib_order_acquire(group);
 	return live;
 }

@@ -25,6 +25,7 @@
 #include "base/atomic.h"
 #include "base/check.h"
 #include "choice.h"
+#include "order.h"
 #include "life/background.h"
 #include "life/held.h"
 #include "sched/turn.h"
@@ -78,6 +79,7 @@ static void note_held(struct fiber_mutex *mutex, const void *at)
 {
 	struct fiber *me = fiber_self();
 
+	fib_order_lock(mutex, at, true);
 	if (me)
 		fib_held_mutex(me, mutex, at);
 }
@@ -134,6 +136,7 @@ int fiber_mutex_lock(struct fiber_mutex *mutex, int64_t deadline)
 		rc = lock_slow(mutex, deadline, at);
 	} else {
 		if (fib_likely(take_free(mutex, me->id))) {
+			fib_order_lock(mutex, at, true);
 			fib_held_mutex(me, mutex, at);
 			return 0;
 		}
@@ -155,6 +158,7 @@ void fib_mutex_relock(struct fiber_mutex *mutex, struct fiber *me, const void *a
 {
 	if (!take_free(mutex, me ? me->id : fib_caller_thread()))
 		wait_always(mutex);
+	fib_order_lock(mutex, at, true);
 	if (fib_likely(me != NULL))
 		fib_held_mutex(me, mutex, at);
 }

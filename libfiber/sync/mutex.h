@@ -7,6 +7,7 @@
 
 #include "base/atomic.h"
 #include "life/held.h"
+#include "order.h"
 
 /*
  * The slow path of fiber_mutex_unlock(): the caller is a thread, the mutex has waiters, or the
@@ -19,6 +20,7 @@ static inline int fib_mutex_unlock(struct fiber_mutex *mutex, struct fiber *me)
 {
 	uint64_t owner;
 
+	fib_order_unlock(mutex, true);
 	if (fib_likely(me != NULL)) {
 		fib_held_release(me);
 		owner = me->id;

@@ -16,6 +16,7 @@
 #include <fiber/time.h>
 
 #include "choice.h"
+#include "order.h"
 #include "base/compiler.h"
 #include "wait/wait.h"
 #include "wait/wait_queue.h"
@@ -55,6 +56,7 @@ static void give_up(void *arg)
 	struct fiber_once *once = ((struct run *)arg)->once;
 	struct fib_wake_list list = {NULL, NULL};
 
+	fib_order_release(once);
 	fib_queue_lock(&once->waiters);
 	if (!hand_over(once, &list)) {
 		once->runner = 0;
@@ -75,6 +77,7 @@ static void finish(struct fiber_once *once)
 
 	fib_queue_lock(&once->waiters);
 	once->runner = 0;
+	fib_order_release(once);
 	/* label: once.done -- the writes of the function are visible. */
 	fib_store_release(&once->state, DONE);
 	fib_queue_claim_all(&once->waiters, &list);
@@ -150,12 +153,16 @@ int fiber_once(struct fiber_once *once, void (*fn)(void *), void *arg)
 
 	fib_choice(once);
 	/* pairs: once.done */
-	if (fib_likely(fib_load_acquire(&once->state) == DONE))
+	if (fib_likely(fib_load_acquire(&once->state) == DONE)) {
+		fib_order_acquire(once);
 		return 0;
+	}
 	state = enter(once, NULL);
 	mine = !state;
 	if (state == RUNNING)
 		rc = wait_until_done(once, &mine);
+	if (rc == 0)
+		fib_order_acquire(once);
 	if (rc == 0 && mine)
 		call_once(once, fn, arg);
 	return rc;

@@ -21,6 +21,7 @@
 
 #include "base/check.h"
 #include "choice.h"
+#include "order.h"
 #include "base/compiler.h"
 #include "life/background.h"
 #include "life/held.h"
@@ -154,6 +155,7 @@ static void note_held(const struct fiber_rwlock *lock, const void *at)
 {
 	struct fiber *me = fiber_self();
 
+	fib_order_lock(lock, at, true);
 	if (me)
 		fib_held_rwlock(me, lock, at);
 }
@@ -180,9 +182,14 @@ static fib_always_inline int lock_mode(struct fiber_rwlock *lock, bool writes, i
 
 int fiber_rwlock_rdlock(struct fiber_rwlock *lock, int64_t deadline)
 {
+	int rc;
+
 	fib_choice(lock);
 	fib_must_have(lock, "the rwlock");
-	return lock_mode(lock, false, deadline);
+	rc = lock_mode(lock, false, deadline);
+	if (rc == 0)
+		fib_order_lock(lock, __builtin_return_address(0), false);
+	return rc;
 }
 
 int fiber_rwlock_wrlock(struct fiber_rwlock *lock, int64_t deadline)
@@ -201,7 +208,10 @@ int fiber_rwlock_tryrdlock(struct fiber_rwlock *lock)
 {
 	fib_choice(lock);
 	fib_must_have(lock, "the rwlock");
-	return take(lock, false, NULL) ? 0 : -EBUSY;
+	if (!take(lock, false, NULL))
+		return -EBUSY;
+	fib_order_lock(lock, __builtin_return_address(0), false);
+	return 0;
 }
 
 int fiber_rwlock_trywrlock(struct fiber_rwlock *lock)
@@ -234,10 +244,12 @@ int fiber_rwlock_unlock(struct fiber_rwlock *lock)
 	fib_must_have(lock, "the rwlock");
 	fib_queue_lock(&lock->waiters);
 	if (lock->owner == me) {
+		fib_order_unlock(lock, true);
 		lock->owner = 0;
 		if (self)
 			fib_held_release(self);
 	} else if (!lock->owner && lock->readers) {
+		fib_order_unlock(lock, false);
 		leave_reader(lock, me);
 	} else {
 		die_not_held(lock, me);

@@ -11,6 +11,7 @@
 
 #include "base/check.h"
 #include "choice.h"
+#include "order.h"
 #include "sched/turn.h"
 #include "wait/wait.h"
 #include "wait/wait_queue.h"
@@ -35,6 +36,8 @@ static bool take(struct fiber_sem *sem, struct fib_waiter *w)
 		sem->count--;
 	else if (w)
 		fib_queue_append(&sem->waiters, w);
+	if (taken)
+		fib_order_acquire(sem);
 	fib_queue_unlock(&sem->waiters);
 	return taken;
 }
@@ -88,6 +91,7 @@ int fiber_sem_post(struct fiber_sem *sem)
 
 	fib_choice(sem);
 	fib_must_have(sem, "the semaphore");
+	fib_order_release(sem);
 	fib_queue_lock(&sem->waiters);
 	while (!claimed && fib_queue_first(&sem->waiters))
 		claimed = fib_queue_claim_first(&sem->waiters, &wake);

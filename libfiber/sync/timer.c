@@ -31,6 +31,7 @@
 #include "base/check.h"
 #include "choice.h"
 #include "fault.h"
+#include "order.h"
 #include "wait/wait.h"
 #include "wait/wait_queue.h"
 
@@ -100,6 +101,7 @@ int fiber_timer_arm(struct fiber_timer *t, int64_t first, int64_t period)
 	fib_must_have(t, "the timer");
 	if (period < 0)
 		return -EINVAL;
+	fib_order_release(t);
 	fib_queue_lock(&t->waiters);
 	t->past += count(t, fiber_now());
 	t->reported = t->past;
@@ -184,6 +186,7 @@ int fiber_timer_wait(struct fiber_timer *t, uint64_t *ret_expirations, int64_t d
 	}
 	if (!given)
 		return rc;
+	fib_order_acquire(t);
 	if (ret_expirations)
 		*ret_expirations = w.given;
 	return 0;

@@ -12,6 +12,7 @@
 
 #include "base/check.h"
 #include "choice.h"
+#include "order.h"
 #include "sync/holder.h"
 #include "wait/wait.h"
 #include "wait/wait_queue.h"
@@ -30,6 +31,7 @@ static void take_away(struct fiber_waitgroup *group, uint64_t less, const char *
 {
 	struct fib_wake_list list = {NULL, NULL};
 
+	fib_order_release(group);
 	fib_queue_lock(&group->waiters);
 	if (group->count < less)
 		die_below_zero(group, call, group->count, less);
@@ -76,6 +78,8 @@ static bool is_done(struct fiber_waitgroup *group, struct fib_waiter *w)
 	done = !group->count;
 	if (!done && w)
 		fib_queue_append(&group->waiters, w);
+	if (done)
+		fib_order_acquire(group);
 	fib_queue_unlock(&group->waiters);
 	return done;
 }
@@ -96,5 +100,8 @@ int fiber_waitgroup_wait(struct fiber_waitgroup *group, int64_t deadline)
 		fib_wait_abort(&w);
 		return 0;
 	}
-	return fib_queue_wait(&group->waiters, &w, deadline);
+	rc = fib_queue_wait(&group->waiters, &w, deadline);
+	if (rc == 0)
+		fib_order_acquire(group);
+	return rc;
 }

@@ -40,6 +40,7 @@
 
 #include "base/check.h"
 #include "choice.h"
+#include "order.h"
 #include "core/hazard.h"
 #include "os/os.h"
 #include "sched/sched.h"
@@ -114,7 +115,9 @@ bool fiber_cancelled(void)
 	struct fib_carrier *c = fib_carrier_self();
 
 	fib_choice(NULL);
-	return c && c->current && (fib_load_acquire(&c->current->cancelled) & FIB_CANCELLED) != 0;
+	return fib_order_acquire_if(
+		c && c->current && (fib_load_acquire(&c->current->cancelled) & FIB_CANCELLED) != 0,
+		&c->current->cancelled);
 }
 
 void fiber_cancel_mask(void)

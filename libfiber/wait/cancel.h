@@ -9,6 +9,7 @@
 #include "base/atomic.h"
 #include "base/compiler.h"
 #include "core/record.h"
+#include "order.h"
 #include "wait/wake.h"
 
 /*
@@ -36,6 +37,7 @@ static inline void fib_cancel_mark(struct fiber *fiber, uint8_t flags)
 {
 	/* Release: what the caller did before is visible to a fiber that sees the flag. */
 	fib_or(&fiber->cancelled, flags);
+	fib_order_release(&fiber->cancelled);
 	fib_store(&fiber->asked, FIB_CANCELLED);
 }
 

@@ -14,6 +14,7 @@
 
 #include "base/check.h"
 #include "choice.h"
+#include "order.h"
 #include "sched/sched.h"
 #include "wait/wait.h"
 
@@ -54,8 +55,10 @@ int fiber_park(int64_t deadline)
 		return -EPERM;
 	for (;;) {
 		/* Acquire: what the unparker did before is visible. */
-		if (fib_load(&fiber->token) && fib_swap(&fiber->token, 0))
+		if (fib_load(&fiber->token) && fib_swap(&fiber->token, 0)) {
+			fib_order_acquire(&fiber->token);
 			return 0;
+		}
 		rc = fib_wait_begin(&w, FIB_WAIT_PARK, NULL, 0, deadline);
 		if (rc < 0)
 			return rc;
@@ -78,6 +81,7 @@ int fiber_unpark(struct fiber *fiber)
 
 	fib_choice(fiber);
 	fib_must_have(fiber, "the fiber");
+	fib_order_release(&fiber->token);
 	fib_swap_seq(&fiber->token, 1);
 	fib_fence_seq(); /* pairs: park.token */
 	word = fib_load_acquire(&fiber->parker.word);

@@ -17,6 +17,7 @@
 #include <fiber/time.h>
 
 #include "core/registry.h"
+#include "order.h"
 #include "os/os.h"
 #include "sched/sched.h"
 #include "wait/pinned.h"
@@ -214,7 +215,10 @@ int fib_wait_result(struct fib_waiter *w)
 
 	if (outcome == FIB_OUTCOME_WOKEN)
 		return 0;
-	return outcome == FIB_OUTCOME_CANCELLED ? -ECANCELED : -ETIMEDOUT;
+	if (outcome != FIB_OUTCOME_CANCELLED)
+		return -ETIMEDOUT;
+	fib_order_acquire(&w->parker->fiber->cancelled);
+	return -ECANCELED;
 }
 
 /*
@@ -296,8 +300,10 @@ static int wait_parked(struct fib_waiter *w, int64_t deadline)
 
 int fib_wait_slow(struct fib_waiter *w, int64_t deadline)
 {
-	if (retracts_cancelled(w))
+	if (retracts_cancelled(w)) {
+		fib_order_acquire(&w->parker->fiber->cancelled);
 		return -ECANCELED;
+	}
 	return w->parker->blocks ? wait_in_os(w, deadline, NULL) : wait_parked(w, deadline);
 }
 

@@ -31,6 +31,7 @@
 #include "core/record.h"
 #include "core/registry.h"
 #include "layout/layout.h"
+#include "order.h"
 #include "sched/sched.h"
 #include "wait/cancel.h"
 
@@ -66,6 +67,7 @@ int fib_wait_check(int64_t deadline);
  */
 static inline void fib_tell_cancelled(struct fiber *fiber)
 {
+	fib_order_acquire(&fiber->cancelled);
 	fib_carrier_self()->above.tell_cancelled(fiber);
 }
 

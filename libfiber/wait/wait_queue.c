@@ -11,6 +11,7 @@
 #include "wait/wait.h"
 #include "wait/wait_queue.h"
 
+#include "order.h"
 #include "os/spin.h"
 #include "sched/sched.h"
 
@@ -37,8 +38,10 @@ bool fib_queue_claim_next(struct fiber_wait_queue *q, struct fib_wake_list *list
 
 void fib_queue_claim_all(struct fiber_wait_queue *q, struct fib_wake_list *list)
 {
-	while (fib_queue_occupied(q))
+	while (fib_queue_occupied(q)) {
+		fib_order_wake(fib_queue_first(q));
 		fib_queue_claim_next(q, list);
+	}
 }
 
 void fib_wake_all(struct fib_wake_list *list)

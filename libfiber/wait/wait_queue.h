@@ -8,6 +8,7 @@
 
 #include <fiber/sync.h>
 
+#include "order.h"
 #include "os/spin.h"
 #include "wait/wait.h"
 #include "wait/wake.h"
@@ -90,7 +91,7 @@ static inline bool fib_queue_claim_first(struct fiber_wait_queue *q, struct fib_
 	w->linked = false;
 	ret->fiber = parker->blocks ? NULL : parker->fiber;
 	ret->word = &parker->word;
-	return fib_parker_claim(parker, armed, FIB_OUTCOME_WOKEN);
+	return fib_order_wake_if(fib_parker_claim(parker, armed, FIB_OUTCOME_WOKEN), w);
 }
 
 /* Waiters claimed under one hold of the lock, linked by their nodes. Initialize to {NULL, NULL}. */
