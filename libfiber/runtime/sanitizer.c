@@ -16,7 +16,7 @@
 #include "context/context.h"
 
 extern void fib_asan_init(void) __asm__("__asan_init") __attribute__((weak));
-extern void fib_tsan_init(void) __asm__("__tsan_init") __attribute__((weak));
+extern void fib_tsan_init(void) __asm__("__tsan_get_current_fiber") __attribute__((weak));
 extern void fib_msan_init(void) __asm__("__msan_init") __attribute__((weak));
 extern void fib_hwasan_init(void) __asm__("__hwasan_init") __attribute__((weak));
 
