@@ -37,11 +37,34 @@ static const char *last_part(const char *path)
 	return slash ? slash + 1 : path;
 }
 
+/* clang writes no .debug_aranges, without which libdw finds no line by address alone. */
+static Dwarf_Line *line_by_unit(Dwfl_Module *module, Dwarf_Addr pc)
+{
+	Dwarf_Die *unit = NULL;
+	Dwarf_Addr bias;
+
+	while ((unit = dwfl_module_nextcu(module, unit, &bias)))
+		if (dwarf_haspc(unit, pc - bias) > 0)
+			return dwarf_getsrc_die(unit, pc - bias);
+	return NULL;
+}
+
+static const char *file_and_line(Dwfl_Module *module, Dwarf_Addr pc, int *ret_line)
+{
+	Dwfl_Line *line = dwfl_module_getsrc(module, pc);
+	Dwarf_Line *other = line ? NULL : line_by_unit(module, pc);
+
+	if (line)
+		return dwfl_lineinfo(line, NULL, ret_line, NULL, NULL, NULL);
+	if (!other || dwarf_lineno(other, ret_line) != 0)
+		return NULL;
+	return dwarf_linesrc(other, NULL, NULL);
+}
+
 void fib_place_of(const void *at, struct fib_place *ret)
 {
 	const Dwarf_Addr pc = (Dwarf_Addr)(uintptr_t)at - 1;
 	Dwfl_Module *module;
-	Dwfl_Line *line;
 	const char *file;
 
 	*ret = (struct fib_place){NULL, NULL, 0};
@@ -51,8 +74,7 @@ void fib_place_of(const void *at, struct fib_place *ret)
 	if (!module)
 		return;
 	ret->function = dwfl_module_addrname(module, pc);
-	line = dwfl_module_getsrc(module, pc);
-	file = line ? dwfl_lineinfo(line, NULL, &ret->line, NULL, NULL, NULL) : NULL;
+	file = file_and_line(module, pc, &ret->line);
 	if (file)
 		ret->file = last_part(file);
 }
@@ -69,4 +91,21 @@ const char *fib_place_text(const void *at, char *buf, size_t size)
 	else
 		snprintf(buf, size, "%p", at);
 	return buf;
+}
+
+const char *fib_place_variable(const void *at, size_t *ret_offset)
+{
+	const Dwarf_Addr address = (Dwarf_Addr)(uintptr_t)at;
+	Dwfl_Module *module = self() ? dwfl_addrmodule(dwfl, address) : NULL;
+	const char *name;
+	GElf_Off offset;
+	GElf_Sym symbol;
+
+	if (!module)
+		return NULL;
+	name = dwfl_module_addrinfo(module, address, &offset, &symbol, NULL, NULL, NULL);
+	if (!name || GELF_ST_TYPE(symbol.st_info) != STT_OBJECT || offset >= symbol.st_size)
+		return NULL;
+	*ret_offset = offset;
+	return name;
 }

@@ -17,4 +17,7 @@ void fib_place_of(const void *at, struct fib_place *ret);
 /* "transfer at transfer.c:12", or the address. Returns buf. */
 const char *fib_place_text(const void *at, char *buf, size_t size);
 
+/* The global variable at an address and the offset in it; NULL: it is in none. The text stays. */
+const char *fib_place_variable(const void *at, size_t *ret_offset);
+
 #endif
