@@ -20,6 +20,11 @@ EXPLORE_LIB := $(filter-out $(EXPLORE_NOT),$(LIB_SRC))
 EXPLORE_OWN := $(filter-out libfiber-test/preload/% libfiber-test/fibertest/% libfiber-test/memory/%,$(wildcard libfiber-test/*/*.c))
 # libfiber-test sees no accesses to memory.
 EXPLORE_BLIND := $(wildcard libfiber-test/memory/none/*.c)
+# libfiber-test-memory does.
+EXPLORE_SEES  := $(wildcard libfiber-test/memory/*.c libfiber-test/memory/heap/$(if $(SAN),sanitizer,glibc)/*.c)
+# It defines memcpy() and the like for the program; libfiber's own calls of them are renamed.
+EXPLORE_PLAIN := $(foreach f,memcpy memmove memset memcmp,--redefine-sym $(f)=fib_plain_$(f))
+OBJCOPY       ?= objcopy
 # What production has at the seams is replaced by libfiber-test/seams.
 EXPLORE_INC := -Ilibfiber-test/seams -Ilibfiber-test -Ilibfiber-test/include \
 	$(filter-out -Ilibfiber/base/choice/none -Ilibfiber/base/order/none -Ilibfiber/runtime/carriers/threads \
@@ -39,13 +44,23 @@ EXPLORE_PIC  := $(EXPLORE_LIB:%=$(BUILD)/obj/explore/pic/%.o) \
 	$(patsubst %,$(BUILD)/obj/explore/pic/%.o,$(filter-out %/libc/memory.c,$(EXPLORE_OWN)) $(EXPLORE_BLIND) $(wildcard libfiber-test/preload/*.c))
 
 .PHONY: test-library bugs
-test-library: $(if $(EXPLORED),$(BUILD)/lib/libfiber-test.a) $(if $(PRELOADED),$(BUILD)/lib/libfiber-test.so $(BUILD)/bin/fibertest)
+test-library: $(if $(EXPLORED),$(BUILD)/lib/libfiber-test.a $(BUILD)/lib/libfiber-test-memory.a) $(if $(PRELOADED),$(BUILD)/lib/libfiber-test.so $(BUILD)/bin/fibertest)
 
 $(BUILD)/lib/libfiber-test.a: $(EXPLORE_OBJ) $(EXPLORE_BLIND:%.c=$(BUILD)/obj/%.o)
 	$(call say,AR,$@)
 	@mkdir -p $(@D)
 	@rm -f $@
 	$(Q)$(AR) rcs $@ $^
+
+EXPLORE_COPIES := $(BUILD)/obj/libfiber-test/memory/copies.o
+$(BUILD)/lib/libfiber-test-memory.a: scripts/explore.mk $(EXPLORE_OBJ) $(EXPLORE_SEES:%.c=$(BUILD)/obj/%.o)
+	$(call say,AR,$@)
+	@mkdir -p $(@D)
+	@rm -f $@ $@.tmp
+	$(Q)$(AR) rcs $@.tmp $(filter-out %.mk $(EXPLORE_COPIES),$^)
+	$(Q)$(OBJCOPY) $(EXPLORE_PLAIN) $@.tmp
+	$(Q)$(AR) rs $@.tmp $(EXPLORE_COPIES) 2>/dev/null
+	@mv $@.tmp $@
 
 $(BUILD)/obj/explore/lib/%.o: libfiber/%
 	$(call say,$(if $(filter %.S,$<),AS,CC),$(call compiled,test))

@@ -20,6 +20,7 @@
 #include "explore/minimize.h"
 #include "explore/replay.h"
 #include "explore/settings.h"
+#include "explore/sharing.h"
 #include "explore/whole.h"
 #include "explore/worker.h"
 #include "os/virtual.h"
@@ -299,6 +300,7 @@ int fib_explore(fiber_test_fn *fn, void *arg, const struct fiber_test_options *o
 		fill(&e, ret);
 		return 0;
 	}
+	fib_sharing_learn(&e.test);
 	rc = start_workers(&e);
 	if (rc == 0)
 		rc = await_workers(&e);

@@ -17,6 +17,7 @@
 #include "explore/isolate.h"
 #include "explore/learn.h"
 #include "explore/settings.h"
+#include "explore/sharing.h"
 #include "explore/whole.h"
 #include "os/virtual.h"
 #include "report/report.h"
@@ -160,6 +161,7 @@ void fib_replay(const struct fib_test *test)
 	}
 	replay.shared = shared;
 	fib_whole_at_end(ended_well);
+	fib_sharing_learn(test);
 	fib_virtual_set_patience(o->hang_limit);
 	fib_finding_to(shared, on_found);
 	fib_report_begin();

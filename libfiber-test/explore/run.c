@@ -24,6 +24,7 @@
 #include "explore/whole.h"
 #include "history/record.h"
 #include "life/live_count.h"
+#include "memory.h"
 #include "runtime/runtime.h"
 #include "sched/loop.h"
 
@@ -123,6 +124,7 @@ void fib_run_schedule(const struct fib_test *test, const struct fib_schedule *sc
 	start_runtime(o);
 	fib_leaks_begin(o->flags);
 	fib_explorer_begin(schedule);
+	fib_memory_begin(!(o->flags & FIBER_TEST_NO_RACES));
 	if (o->prepare)
 		o->prepare(test->arg);
 	fib_check(fiber_runtime_spawn(run.rt, &attr, first_main, (void *)(uintptr_t)test, NULL) ==
@@ -133,6 +135,7 @@ void fib_run_schedule(const struct fib_test *test, const struct fib_schedule *sc
 	/* Its assertions are findings of the schedule. */
 	if (o->finish)
 		o->finish(test->arg);
+	fib_memory_end();
 	fib_leaks_end();
 	fib_explorer_end();
 }

@@ -13,8 +13,9 @@
 #include "strategy/strategy.h"
 #include "token/token.h"
 
-#define SECOND	    INT64_C(1000000000)
-#define KNOWN_FLAGS (FIBER_TEST_ISOLATE | FIBER_TEST_MEMORY | FIBER_TEST_DESCRIPTORS | 0u)
+#define SECOND INT64_C(1000000000)
+#define KNOWN_FLAGS \
+	(FIBER_TEST_ISOLATE | FIBER_TEST_MEMORY | FIBER_TEST_DESCRIPTORS | FIBER_TEST_NO_RACES | 0u)
 
 static struct {
 	struct fib_settings all;

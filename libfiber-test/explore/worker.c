@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/compiler.h"
+#include "memory.h"
 #include "os/virtual.h"
 #include "explore/hash.h"
 #include "explore/isolate.h"
@@ -153,6 +154,7 @@ static void run_many(const struct fib_test *test, struct fib_board *board,
 		if (!fib_strategies_end(&strategies, shared->steps, made < fair ? made : fair)) {
 			/* Later choices are random: not all were taken. */
 			fib_store(&shared->complete, fib_strategies_visit_all(&strategies) &&
+							     fib_memory_complete() &&
 							     fib_load(&shared->longest) <= fair);
 			break;
 		}

@@ -14,6 +14,7 @@
 
 #include "choice.h"
 #include "fault.h"
+#include "memory.h"
 #include "os/threads.h"
 #include "os/virtual.h"
 #include "wait/wait.h"
@@ -22,6 +23,7 @@ struct call {
 	void *(*fn)(void *);
 	void *arg;
 	void *value;
+	const struct fiber *caller; /* NULL: a plain thread */
 };
 
 static void *run_call(void *arg)
@@ -29,7 +31,9 @@ static void *run_call(void *arg)
 	struct call *call = arg;
 
 	fib_virtual_follow();
+	fib_memory_on_behalf_of(call->caller);
 	call->value = call->fn(call->arg);
+	fib_memory_on_behalf_of(NULL);
 	return NULL;
 }
 
@@ -45,7 +49,7 @@ static int run_on_thread(struct call *call)
 
 int fiber_block(void *(*fn)(void *), void *arg, void **ret, int64_t deadline)
 {
-	struct call call = {fn, arg, NULL};
+	struct call call = {fn, arg, NULL, fib_self()};
 	int rc, begun;
 
 	fib_choice(NULL);
@@ -66,7 +70,7 @@ int fiber_block(void *(*fn)(void *), void *arg, void **ret, int64_t deadline)
 
 int fib_offload_uncancellable(void *(*fn)(void *), void *arg, int64_t deadline)
 {
-	struct call call = {fn, arg, NULL};
+	struct call call = {fn, arg, NULL, fib_self()};
 	int rc = fib_wait_check(deadline);
 
 	if (rc == 0)

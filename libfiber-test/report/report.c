@@ -19,6 +19,7 @@
 #include "core/names.h"
 #include "core/registry.h"
 #include "explore/explorer.h"
+#include "memory.h"
 #include "os/os.h"
 #include "report/place.h"
 
@@ -201,7 +202,8 @@ void fib_report_write(char *buf, size_t size)
 	struct text t = {buf, buf + size};
 	struct fibers f = {&t, fib_explorer_first_id()};
 
-	buf[0] = 0;
+	fib_memory_report(buf, size);
+	t.at += strlen(buf);
 	if (trace.first)
 		put(&t, "%s", trace.first);
 	fiber_foreach(NULL, put_fiber, &f);

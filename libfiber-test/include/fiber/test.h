@@ -27,7 +27,7 @@ enum fiber_test_verdict {
 	FIBER_TEST_LEAK,      /* the test has returned and fibers are left */
 	FIBER_TEST_LIVELOCK,  /* a schedule has more choices than `steps` */
 	FIBER_TEST_HUNG,      /* a schedule took longer than hang_limit without a choice */
-	FIBER_TEST_RACE,      /* not reported by this version */
+	FIBER_TEST_RACE,      /* two accesses, one a write, with no order between them */
 	FIBER_TEST_NONLINEAR, /* a history that no order of its calls explains */
 	FIBER_TEST_UNREACHED, /* something in `reach` was reached in no schedule; nothing else found */
 	FIBER_TEST_DIVERGED, /* the same choices led elsewhere: the test is not deterministic, or the
@@ -55,6 +55,7 @@ enum {
 	FIBER_TEST_ISOLATE = 1,	    /* a process for each schedule */
 	FIBER_TEST_MEMORY = 4,	    /* memory that a schedule allocated and left is a leak */
 	FIBER_TEST_DESCRIPTORS = 8, /* so are descriptors that it left open */
+	FIBER_TEST_NO_RACES = 32,   /* do not look for data races */
 };
 
 struct fiber_test_memory {
