@@ -174,3 +174,27 @@ $(HASHES:%=hashes-%): hashes-%:
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/hashes/$* $(HASHES_OF_$*) bugs
 test-hashes: bugs $(HASHES:%=hashes-%)
 	@python3 -B scripts/test-hashes.py --seeds $(HASH_SEEDS) $(BUILD)/bin/bugs $(HASHES:%=$(BUILD)/hashes/%/bin/bugs)
+
+# -- tests/memory: compiled with -fsanitize=thread, by each compiler there is, and linked with libfiber-test-memory --
+SEEN_CC    := $(if $(EXPLORED),gcc $(if $(shell command -v clang),clang))
+SEEN_OPT   := O0 O2
+# clang leaves out reads before writes unless told otherwise, and gcc takes an option of clang for an error.
+SEEN_gcc   := -fsanitize=thread
+SEEN_clang := -fsanitize=thread -mllvm -tsan-instrument-read-before-write=1
+SEEN_SRC   := $(filter-out tests/memory/test_%,$(wildcard tests/memory/*.c))
+SEEN_MAIN  := $(wildcard tests/memory/test_*.c)
+SEEN_TESTS := $(foreach c,$(SEEN_CC),$(foreach o,$(SEEN_OPT),$(SEEN_MAIN:%.c=$(BUILD)/%_$(c)_$(o))))
+EXPLORE_TESTS += $(SEEN_TESTS)
+
+# $(1): compiler, $(2): optimization
+define seen_rules
+$(BUILD)/obj/tests/memory/$(1)_$(2)/%.o: tests/memory/%.c
+	$$(call say,CC,$$(call compiled,$(1) $(2)))
+	@mkdir -p $$(@D)
+	$(Q)$(1) $$(CPPFLAGS) $$(PUB_INC) -Ilibfiber-test/include -$(2) -g -std=gnu11 -Wall -Wextra $$(SEEN_$(1)) -pthread -MMD -MP -c -o $$@ $$<
+$(BUILD)/tests/memory/%_$(1)_$(2): $(BUILD)/obj/tests/memory/$(1)_$(2)/%.o $(SEEN_SRC:tests/memory/%.c=$(BUILD)/obj/tests/memory/$(1)_$(2)/%.o) $(BUILD)/lib/libfiber-test-memory.a
+	$$(call say,LD,$$@)
+	@mkdir -p $$(@D)
+	$(Q)$$(CC) $$(LDFLAGS) -o $$@ $$^ -lcmocka $$(EXPLORE_LIBS)
+endef
+$(foreach c,$(SEEN_CC),$(foreach o,$(SEEN_OPT),$(eval $(call seen_rules,$(c),$(o)))))
