@@ -97,7 +97,9 @@ $(BUILD)/obj/explore/lib/core/note.S.o: $(GDB_SCRIPT)
 # -- programs with a bug each --
 BUGS := $(if $(EXPLORED),$(patsubst fixtures/bugs/%.c,$(BUILD)/bin/bugs/%,$(wildcard fixtures/bugs/*.c)))
 bugs: $(BUGS)
-$(BUILD)/bin/bugs/%: fixtures/bugs/%.c $(BUILD)/lib/libfiber-test.a
+# Those whose bug is in accesses to memory are compiled as tests/memory is, below.
+BUGS_SEEN := $(if $(EXPLORED),$(BUILD)/bin/bugs/relaxed_publish)
+$(filter-out $(BUGS_SEEN),$(BUGS)): $(BUILD)/bin/bugs/%: fixtures/bugs/%.c $(BUILD)/lib/libfiber-test.a
 	$(call say,CC,$(call compiled))
 	@mkdir -p $(@D) $(BUILD)/obj/fixtures/bugs
 	$(Q)$(CC) $(CPPFLAGS) $(PUB_INC) -Ilibfiber-test/include $(CFLAGS) -MMD -MP -MF $(BUILD)/obj/fixtures/bugs/$*.d -o $@ $< \
@@ -138,7 +140,7 @@ $(BUILD)/bench/whole: bench/explored/whole.c bench/explored/three.h $(BUILD)/lib
 	$(Q)$(CC) $(CPPFLAGS) -I. $(PUB_INC) $(CFLAGS) -o $@ $< $(LDFLAGS) -L$(BUILD)/lib -lfiber -Wl,-rpath,'$$ORIGIN/../lib'
 
 # -- examples of tests: NN_test.c and NN_test_*.c --
-TEST_EXAMPLES := $(if $(EXPLORED),$(TEST_EXAMPLE_SRC:%.c=$(BUILD)/%))
+TEST_EXAMPLES := $(if $(EXPLORED),$(patsubst %.c,$(BUILD)/%,$(filter-out %_test_memory.c,$(TEST_EXAMPLE_SRC))))
 examples: $(TEST_EXAMPLES)
 $(TEST_EXAMPLES): $(BUILD)/examples/%: examples/%.c $(BUILD)/lib/libfiber-test.a
 	$(call say,CC,$(call compiled))
@@ -198,3 +200,17 @@ $(BUILD)/tests/memory/%_$(1)_$(2): $(BUILD)/obj/tests/memory/$(1)_$(2)/%.o $(SEE
 	$(Q)$$(CC) $$(LDFLAGS) -o $$@ $$^ -lcmocka $$(EXPLORE_LIBS)
 endef
 $(foreach c,$(SEEN_CC),$(foreach o,$(SEEN_OPT),$(eval $(call seen_rules,$(c),$(o)))))
+
+# -- programs compiled so: fixtures/bugs whose bug is in accesses to memory, and an example --
+EXAMPLE_SEEN := $(if $(EXPLORED),$(BUILD)/examples/27_test_memory)
+examples: $(EXAMPLE_SEEN)
+$(BUILD)/obj/seen/%.o: %.c
+	$(call say,CC,$(call compiled,seen))
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(PUB_INC) -Ilibfiber-test/include $(filter-out -fsanitize=% -fno-sanitize%,$(CFLAGS)) -fsanitize=thread -MMD -MP -c -o $@ $<
+$(BUGS_SEEN): $(BUILD)/bin/bugs/%: $(BUILD)/obj/seen/fixtures/bugs/%.o $(BUILD)/lib/libfiber-test-memory.a
+$(EXAMPLE_SEEN): $(BUILD)/examples/%: $(BUILD)/obj/seen/examples/%.o $(BUILD)/lib/libfiber-test-memory.a
+$(BUGS_SEEN) $(EXAMPLE_SEEN):
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(EXPLORE_LIBS)

@@ -40,6 +40,7 @@ static const struct bug {
 	{"philosophers", "deadlock", NULL},
 	{"philosophers", "deadlock", "-5"},
 	{"philosophers", "deadlock", "-7"},
+	{"relaxed_publish", "race", NULL},
 	{"reorder", "failed", NULL},
 	{"reorder", "failed", "-5"},
 	{"short_write_ignored", "failed", NULL},
