@@ -44,11 +44,13 @@ install: lib test-library tools variants
 		libfiber/libfiber.pc.in >$(DEST)/lib/pkgconfig/libfiber.pc
 	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' libfiber-backtrace/libfiber-backtrace.pc.in \
 		>$(DEST)/lib/pkgconfig/libfiber-backtrace.pc
-	$(Q)$(INSTALL) -m 644 $(BUILD)/lib/libfiber-test.a $(DEST)/lib
+	$(Q)$(INSTALL) -m 644 $(BUILD)/lib/libfiber-test.a $(BUILD)/lib/libfiber-test-memory.a $(DEST)/lib
 	$(Q)$(if $(PRELOADED),$(INSTALL) -m 755 $(BUILD)/lib/libfiber-test.so $(DEST)/lib)
 	$(Q)$(INSTALL) -m 644 libfiber-test/include/fiber/test.h $(DEST)/include/fiber
-	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(LIB_LIBS)|' \
-		-e 's|@ALLOC@|$(EXPLORE_WRAP)|' libfiber-test/libfiber-test.pc.in >$(DEST)/lib/pkgconfig/libfiber-test.pc
+	$(Q)for name in libfiber-test libfiber-test-memory; do \
+		sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(LIB_LIBS)|' -e 's|@ALLOC@|$(EXPLORE_WRAP)|' \
+			libfiber-test/$$name.pc.in >$(DEST)/lib/pkgconfig/$$name.pc || exit 1; \
+	done
 	$(Q)$(foreach v,$(VARIANTS_BUILT),$(call install_variant,$(v)) &&) true
 	$(Q)$(INSTALL) -d $(BASH_COMPLETIONS) $(ZSH_COMPLETIONS) $(FISH_COMPLETIONS)
 	$(Q)for tool in fiberctl fibertrace; do \
@@ -78,6 +80,7 @@ uninstall:
 	$(Q)rm -f $(DEST)/lib/libfiber.a $(DEST)/lib/libfiber_pic.a $(DEST)/lib/libfiber.so $(DEST)/lib/libfiber.so.0
 	$(Q)rm -f $(DEST)/lib/libfiber-backtrace.a $(DEST)/lib/libfiber-backtrace.so $(DEST)/lib/libfiber-backtrace.so.0
 	$(Q)rm -f $(DEST)/lib/libfiber-test.a $(DEST)/lib/libfiber-test.so $(DEST)/lib/pkgconfig/libfiber-test.pc $(DEST)/include/fiber/test.h
+	$(Q)rm -f $(DEST)/lib/libfiber-test-memory.a $(DEST)/lib/pkgconfig/libfiber-test-memory.pc
 	$(Q)rm -f $(patsubst libfiber/include/%,$(DEST)/include/%,$(TOP_HEADERS) $(PUB_HEADERS))
 	$(Q)[ ! -d $(DEST)/include/fiber ] || rmdir $(DEST)/include/fiber
 	$(Q)rm -f $(DASHBOARDS:fiberctl/share/%=$(DEST)/share/libfiber/%)

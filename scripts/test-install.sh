@@ -69,7 +69,9 @@ installed_as_listed() {
 		echo ./include/fiber/test.h
 		echo ./lib/libfiber-test.a
 		echo ./lib/libfiber-test.so
+		echo ./lib/libfiber-test-memory.a
 		echo ./lib/pkgconfig/libfiber-test.pc
+		echo ./lib/pkgconfig/libfiber-test-memory.pc
 		echo ./lib/libfiber.a
 		echo ./lib/libfiber.so
 		echo ./lib/libfiber.so.0
@@ -224,6 +226,17 @@ test_library() {
 	[ $? -eq 1 ] && cat "$tmp/found" && grep -q '^fiber-test: bug: deadlock: 2 fibers wait for each other in a cycle$' "$tmp/found"
 }
 
+# test_memory: check that an object compiled for it links with the installed libfiber-test-memory, and its race is found
+test_memory() {
+	# shellcheck disable=SC2046 # flags must be split
+	"$cc" -g -fsanitize=thread -c -o "$tmp/seen.o" examples/27_test_memory.c \
+		$(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --cflags libfiber-test-memory) &&
+		"$cc" -o "$tmp/seen" "$tmp/seen.o" \
+			$(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --libs libfiber-test-memory) || return 1
+	timeout 60 "$tmp/seen" unlocked >"$tmp/found"
+	[ $? -eq 1 ] && cat "$tmp/found" && grep -q '^fiber-test: unlocked: race: fiber 3 reads 4 bytes in count' "$tmp/found"
+}
+
 adds_up() {
 	[ "$(LD_LIBRARY_PATH=$prefix/lib timeout 20 "$1")" = "total 6" ]
 }
@@ -375,6 +388,7 @@ prove "a program compiles with pkg-config --static libfiber" compile_own "$tmp/s
 prove "it runs without the shared library" adds_up "$tmp/static"
 prove "a test compiles with pkg-config libfiber-test and finds its deadlock" test_library
 prove "the installed fibertest explores a program that knows nothing of tests" whole_program
+prove "a test compiles with pkg-config libfiber-test-memory and finds its race" test_memory
 
 LD_LIBRARY_PATH=$prefix/lib FIBER_CONTROL=rw FIBER_CONTROL_PATH=$tmp/own.sock \
 	"$tmp/shared" wait >"$tmp/total" &
