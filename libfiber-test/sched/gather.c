@@ -31,6 +31,11 @@ unsigned fib_carriers_wanted(unsigned n)
 	return 1;
 }
 
+bool fib_may_run_runtime(void)
+{
+	return !fiber_self() || fib_virtual_here();
+}
+
 int fib_carrier_start(struct fib_carrier *c)
 {
 	if (count == RUNTIMES)

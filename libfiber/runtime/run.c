@@ -8,6 +8,7 @@
 #include <fiber/time.h>
 
 #include "base/check.h"
+#include "carriers.h"
 #include "life/discard.h"
 #include "life/spawn.h"
 #include "runtime/runtime.h"
@@ -57,7 +58,7 @@ static int run(fiber_fn *const fns[], void *const args[], size_t n,
 	struct fiber **fibers;
 	int rc;
 
-	if (fiber_self())
+	if (!fib_may_run_runtime())
 		return -EPERM;
 	fibers = calloc(n ? n : 1, sizeof *fibers);
 	if (!fibers)

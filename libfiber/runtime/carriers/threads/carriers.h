@@ -5,6 +5,8 @@
 
 #include <pthread.h>
 
+#include <fiber/fiber.h>
+
 #include "os/threads.h"
 #include "sched/sched.h"
 
@@ -12,6 +14,12 @@
 static inline unsigned fib_carriers_wanted(unsigned n)
 {
 	return n;
+}
+
+/* Whether the caller may wait here until a runtime has finished. */
+static inline bool fib_may_run_runtime(void)
+{
+	return !fiber_self();
 }
 
 /* Start the thread of carrier c. Returns 0 or a negative errno. */
