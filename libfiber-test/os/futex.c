@@ -21,7 +21,8 @@
 static int sleep_pinned(struct fiber *fiber, _Atomic uint32_t *word, uint32_t expected,
 			int64_t deadline)
 {
-	struct fib_pinned_sleeper p = {word, expected, deadline, fiber, NULL};
+	struct fib_pinned_sleeper p = {
+		.word = word, .expected = expected, .deadline = deadline, .fiber = fiber};
 
 	if (fib_pinned_over(&p))
 		return fib_load_acquire(word) != expected ? -EAGAIN : -ETIMEDOUT;

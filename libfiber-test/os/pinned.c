@@ -2,15 +2,35 @@
 /* pinned.c - pinned fibers that wait, last in first */
 #include "os/pinned.h"
 
+#include <poll.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
 #include "base/atomic.h"
 #include "os/virtual.h"
 #include "sched/ready.h"
 
 static struct fib_pinned_sleeper *sleepers;
 
+/* Past the functions that take libc's place in the program (net/). */
+static bool any_ready(const struct fib_pinned_sleeper *p)
+{
+	struct timespec now = {0, 0};
+
+	return syscall(SYS_ppoll, p->fds, p->count, &now, NULL, 0) != 0;
+}
+
 bool fib_pinned_over(const struct fib_pinned_sleeper *p)
 {
-	return fib_load_acquire(p->word) != p->expected || p->deadline <= fib_virtual_now();
+	if (p->deadline <= fib_virtual_now())
+		return true;
+	return p->word ? fib_load_acquire(p->word) != p->expected : any_ready(p);
+}
+
+const struct fib_pinned_sleeper *fib_pinned_first(void)
+{
+	return sleepers;
 }
 
 void fib_pinned_add(struct fib_pinned_sleeper *p)

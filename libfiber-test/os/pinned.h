@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pinned.h - pinned fibers that wait; see futex.c */
+/* pinned.h - fibers that wait as if they blocked a carrier of their own; see futex.c and aside.c */
 #ifndef FIB_TEST_OS_PINNED_H
 #define FIB_TEST_OS_PINNED_H
 
@@ -7,17 +7,20 @@
 #include <stdint.h>
 
 struct fiber;
+struct pollfd;
 
 /* On the stack of the fiber. */
 struct fib_pinned_sleeper {
-	_Atomic uint32_t *word;
+	_Atomic uint32_t *word; /* NULL: it waits for descriptors */
 	uint32_t expected;
 	int64_t deadline;
 	struct fiber *fiber;
 	struct fib_pinned_sleeper *next;
+	struct pollfd *fds;
+	unsigned long count;
 };
 
-/* Whether its word has changed or its deadline has passed. */
+/* Whether its word has changed, a descriptor is ready, or its deadline has passed. */
 bool fib_pinned_over(const struct fib_pinned_sleeper *p);
 
 /* Set it aside until its wait is over. */
@@ -25,5 +28,8 @@ void fib_pinned_add(struct fib_pinned_sleeper *p);
 
 /* Make those runnable whose wait is over. Returns the nearest deadline of the others, ns. */
 int64_t fib_pinned_gather(void);
+
+/* The first one; the others follow by ->next. */
+const struct fib_pinned_sleeper *fib_pinned_first(void);
 
 #endif
