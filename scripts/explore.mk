@@ -7,15 +7,18 @@
 # make explore-model   every outcome of 500 random programs, against a model of its own
 # make test-hashes     every build and any number of processes makes the same choices; HASH_SEEDS=3
 # make bench-test      how many schedules each strategy needs to find their bugs
+# make bench-test-echo how many schedules a second of an echo over in-process sockets
 # make bench-processes how many schedules a second run in a process each, with FIBER_TEST_ISOLATE and under fibertest
 #
 # Not with SAN=thread: one thread runs all fibers in turn, so ThreadSanitizer has nothing to find.
 
 # Files of libfiber that libfiber-test replaces by files of its own. A snapshot of the own fibers needs two of service/.
 EXPLORE_NOT := libfiber/os/linux/clock.c libfiber/os/linux/futex.c libfiber/sched/ready.c libfiber/sched/carrier.c \
-	libfiber/sched/idle.c libfiber/life/offload.c libfiber/io/call_on_thread.c \
+	libfiber/sched/idle.c libfiber/life/offload.c libfiber/io/call_on_thread.c libfiber/os/linux/accept.c \
+	libfiber/poll/choose.c libfiber/io/name.c libfiber/os/linux/calls/$(CALLS)/calls.c \
 	$(filter-out %/sample.c %/objects.c,$(wildcard libfiber/service/*.c))
-EXPLORE_LIB := $(filter-out $(EXPLORE_NOT),$(LIB_SRC))
+# recv and send go through the C library, whose functions libfiber-test defines.
+EXPLORE_LIB := $(filter-out $(EXPLORE_NOT),$(LIB_SRC)) libfiber/os/linux/calls/watched/calls.c
 # preload/ is in the shared library alone: it takes a program over. fibertest/ is the tool.
 EXPLORE_OWN := $(filter-out libfiber-test/preload/% libfiber-test/fibertest/% libfiber-test/memory/%,$(wildcard libfiber-test/*/*.c))
 # libfiber-test sees no accesses to memory.
@@ -105,6 +108,15 @@ $(filter-out $(BUGS_SEEN),$(BUGS)): $(BUILD)/bin/bugs/%: fixtures/bugs/%.c $(BUI
 	$(Q)$(CC) $(CPPFLAGS) $(PUB_INC) -Ilibfiber-test/include $(CFLAGS) -MMD -MP -MF $(BUILD)/obj/fixtures/bugs/$*.d -o $@ $< \
 		$(LDFLAGS) $(BUILD)/lib/libfiber-test.a $(EXPLORE_LIBS)
 
+.PHONY: bench-test-echo
+bench-test-echo: $(BUILD)/bench/test_echo
+	@$<
+$(BUILD)/bench/test_echo: bench/test_echo.c $(BUILD)/lib/libfiber-test.a
+	$(call say,CC,$(call compiled))
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(PUB_INC) -Ilibfiber-test/include $(CFLAGS) -o $@ $< \
+		$(LDFLAGS) $(BUILD)/lib/libfiber-test.a $(EXPLORE_LIBS)
+
 .PHONY: bench-test
 bench-test: bugs
 	@python3 -B bench/bugs.py --programs $(BUILD)/bin/bugs
@@ -150,12 +162,25 @@ $(TEST_EXAMPLES): $(BUILD)/examples/%: examples/%.c $(BUILD)/lib/libfiber-test.a
 TEST_EXAMPLE_LIBS_26_test_cmocka := -lcmocka
 
 # -- tests: tests/explore are linked with libfiber-test --
-EXPLORE_TESTS := $(if $(EXPLORED),$(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/explore/*.c)))
+# test_net_httpd copies the variables of two programs, which AddressSanitizer takes for an error.
+EXPLORE_TESTS := $(if $(EXPLORED),$(filter-out $(if $(SAN),%/test_net_httpd), \
+	$(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/explore/*.c))))
 $(BUILD)/obj/tests/explore/%.o: CPPFLAGS += -Ilibfiber-test/seams -Ilibfiber-test -Ilibfiber-test/include
 $(BUILD)/tests/explore/%: $(BUILD)/obj/tests/explore/%.o $(BUILD)/lib/libfiber-test.a
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(LDFLAGS) -o $@ $^ -lcmocka $(EXPLORE_LIBS)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(EXPLORE_LIBS) $(EXPLORE_TEST_LIBS)
+
+# httpd and its client in one program. Their variables are in sections of their own, so that a test can set them back.
+EXPLORE_HTTPD := $(BUILD)/tests/explore/test_net_httpd
+$(EXPLORE_HTTPD): EXPLORE_TEST_LIBS := -lhttp_parser
+$(EXPLORE_HTTPD): $(patsubst %,$(BUILD)/obj/explore/fixtures/%.o,httpd load) $(HTTP_OBJ)
+$(BUILD)/obj/fixtures/httpd.o $(BUILD)/obj/fixtures/load.o: CPPFLAGS += $(PUB_INC)
+$(BUILD)/obj/explore/fixtures/%.o: $(BUILD)/obj/fixtures/%.o
+	$(call say,OBJCOPY,$@)
+	@mkdir -p $(@D)
+	$(Q)objcopy --redefine-sym main=$*_main --rename-section .bss=fixture_zeroes \
+		--rename-section .data=fixture_values $< $@
 
 .PHONY: explore-model
 explore-model: $(BUILD)/tests/explore/test_outcomes

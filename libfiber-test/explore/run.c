@@ -25,6 +25,7 @@
 #include "history/record.h"
 #include "life/live_count.h"
 #include "memory.h"
+#include "net/net.h"
 #include "runtime/runtime.h"
 #include "sched/loop.h"
 
@@ -119,12 +120,14 @@ void fib_run_schedule(const struct fib_test *test, const struct fib_schedule *sc
 	restore_memory(o);
 	if (fib_whole()) {
 		fib_explorer_begin(schedule);
+		fib_net_begin();
 		fib_whole_run(test->fn, test->arg);
 	}
 	start_runtime(o);
 	fib_leaks_begin(o->flags);
 	fib_explorer_begin(schedule);
 	fib_memory_begin(!(o->flags & FIBER_TEST_NO_RACES));
+	fib_net_begin();
 	if (o->prepare)
 		o->prepare(test->arg);
 	fib_check(fiber_runtime_spawn(run.rt, &attr, first_main, (void *)(uintptr_t)test, NULL) ==
@@ -136,7 +139,10 @@ void fib_run_schedule(const struct fib_test *test, const struct fib_schedule *sc
 	if (o->finish)
 		o->finish(test->arg);
 	fib_memory_end();
+	/* What closed sockets keep is none that the test has left. */
+	fib_net_settle();
 	fib_leaks_end();
+	fib_net_end();
 	fib_explorer_end();
 }
 

@@ -86,9 +86,7 @@ void fib_virtual_set_patience(int64_t ns)
 
 int64_t fib_virtual_patience(void)
 {
-	if (clock_of_schedule.patience < 0)
-		return INT64_MAX;
-	return fib_os_now() + clock_of_schedule.patience;
+	return clock_of_schedule.patience;
 }
 
 int64_t fib_virtual_now(void)

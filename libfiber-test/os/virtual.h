@@ -31,8 +31,7 @@ void fib_virtual_chosen(void);
 void fib_virtual_reach(int64_t at);
 
 /*
- * Until when a poller waits for the world outside the process: a deadline on fib_os_now()'s clock.
- * Set it as a time, ns; negative: no limit.
+ * How long to wait in real time for the world outside the process, ns; negative: without a limit.
  */
 int64_t fib_virtual_patience(void);
 void fib_virtual_set_patience(int64_t ns);

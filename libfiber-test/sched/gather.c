@@ -3,6 +3,7 @@
 #include "sched/gather.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #include "base/check.h"
 #include "carriers.h"
@@ -10,10 +11,11 @@
 #include "os/os.h"
 #include "os/pinned.h"
 #include "os/virtual.h"
+#include "sched/outside.h"
 #include "sched/ready.h"
 
 #define RUNTIMES 16u
-#define EVENTS	 16
+#define EVENTS	 64
 
 static struct fib_carrier *carriers[RUNTIMES];
 static unsigned count;
@@ -95,19 +97,42 @@ static void expire(struct fib_carrier *c, int64_t now)
 			fib_ready(due[i], false);
 }
 
-/* Wait for descriptors until deadline, ns of the real clock; 0: only look. */
-static int poll_descriptors(struct fib_carrier *c, int64_t deadline)
+static int by_descriptor(const void *a, const void *b)
 {
+	/* The low half of a token is the descriptor (io/table.h). */
+	const uint32_t x = (uint32_t)((const struct fib_poll_event *)a)->token;
+	const uint32_t y = (uint32_t)((const struct fib_poll_event *)b)->token;
+
+	return (x > y) - (x < y);
+}
+
+/*
+ * Handle the events of descriptors that are ready now, by number: the order of the kernel's list is
+ * not that of the schedule.
+ */
+static void dispatch_ready(struct fib_carrier *c)
+{
+	static struct fib_poll_event *events;
+	static size_t room;
 	struct fib_sched *s = c->sched;
-	struct fib_poll_event events[EVENTS];
-	int n;
+	size_t ready = 0;
+	int n = EVENTS;
 
 	if (!fib_load(&s->watching))
-		return 0;
-	n = s->poller->ops->wait(s->poller, events, EVENTS, deadline);
-	if (n > 0)
-		s->dispatch(events, n);
-	return n;
+		return;
+	while (n == EVENTS) {
+		if (room < ready + EVENTS) {
+			room = 2 * room + EVENTS;
+			events = realloc(events, room * sizeof *events);
+			fib_check(events);
+		}
+		n = s->poller->ops->wait(s->poller, events + ready, EVENTS, 0);
+		ready += n > 0 ? (size_t)n : 0;
+	}
+	if (!ready)
+		return;
+	qsort(events, ready, sizeof *events, by_descriptor);
+	s->dispatch(events, (int)ready);
 }
 
 /* Fibers that a spawn or a yield has put into a queue of their carrier. */
@@ -130,17 +155,23 @@ void fib_gather(void)
 	for (i = 0; i < count; i++) {
 		empty_queues(carriers[i]);
 		expire(carriers[i], now);
-		poll_descriptors(carriers[i], 0);
+		dispatch_ready(carriers[i]);
 	}
 	pinned_deadline = fib_pinned_gather();
 }
 
 bool fib_gather_wait(void)
 {
-	unsigned i;
+	int pollers[RUNTIMES];
+	bool operations = false;
+	unsigned i, n = 0;
 
-	for (i = 0; i < count; i++)
-		if (poll_descriptors(carriers[i], fib_virtual_patience()) > 0)
-			return true;
-	return false;
+	for (i = 0; i < count; i++) {
+		struct fib_sched *s = carriers[i]->sched;
+
+		operations = operations || fib_load(&s->ops);
+		if (fib_load(&s->watching))
+			pollers[n++] = s->poller->ops->descriptor(s->poller);
+	}
+	return fib_outside_wait(pollers, n, operations);
 }

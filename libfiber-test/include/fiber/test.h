@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/socket.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -176,6 +177,15 @@ void fiber_test_note(const char *fmt, ...)
 	__attribute__((format(printf, 1, 2)))
 #endif
 	;
+
+/*
+ * In this schedule name resolves to the address (AF_INET or AF_INET6), and this host has the
+ * address: a test may listen there. Several calls give a name several addresses, in their order.
+ * The port counts where the program asks for no service. name and address are copied. 0; -EINVAL:
+ * no name, a name of more than 253 bytes, or another family; -ENOMEM; -EPERM outside a schedule. By
+ * fibers, `prepare` and `finish`.
+ */
+int fiber_test_host(const char *name, const struct sockaddr *address, socklen_t size);
 
 /* Return when no other fiber can run; no time passes. Outside: nothing. */
 void fiber_test_settle(void);
