@@ -22,6 +22,9 @@ static const struct example {
 } examples[] = {
 	{"22_test", "fiber-test: locked: complete: all * schedules\n", "unlocked",
 	 "fiber-test: unlocked: failed: counter.n == 2\n", "*/22_test.c:*: counter.n == 2\n*"},
+	{"23_test_io", "fiber-test: fixed: passed: 2000 schedules\n", "bug",
+	 "fiber-test: bug: failed: s->receive(fd, message) == 8\n",
+	 "*/23_test_io.c:*: s->receive(fd, message) == 8\n*"},
 	{"25_test_linear", "fiber-test: right: passed: 2000 schedules\n", "racy",
 	 "fiber-test: racy: nonlinear: no order of the calls explains the history\n",
 	 "history: * of * calls\n  fiber * fiber *take() = *<- fits no order\n*trace:\n*"},
