@@ -356,8 +356,14 @@ static void test_library_exports_libfiber_and_what_it_replaces_alone(void **stat
 	cli_expect(p, 0);
 	assert_string_equal(
 		p->out.bytes,
-		"__assert_fail __libc_start_main clock_gettime clock_nanosleep getentropy "
-		"getrandom gettimeofday nanosleep sleep time usleep ");
+		"__assert_fail __libc_start_main __poll_chk __ppoll_chk __read_chk __recv_chk "
+		"__recvfrom_chk accept accept4 bind clock_gettime clock_nanosleep close connect "
+		"dup "
+		"dup2 dup3 epoll_ctl epoll_pwait epoll_wait eventfd fcntl fcntl64 getaddrinfo "
+		"getentropy getnameinfo getpeername getrandom getsockname getsockopt gettimeofday "
+		"ioctl listen nanosleep pipe pipe2 poll ppoll pselect read readv recv recvfrom "
+		"recvmmsg recvmsg select send sendmmsg sendmsg sendto setsockopt shutdown sleep "
+		"socket socketpair time usleep write writev ");
 	harness_free(p);
 }
 

@@ -69,6 +69,8 @@ static void become(const char *const argv[], char **env, const struct harness_ho
 
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
+	/* A shell lets the programs that it starts in the background ignore this signal. */
+	signal(SIGINT, SIG_DFL);
 	if (dup2(open("/dev/null", O_RDONLY), 0) < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0)
 		_exit(126);
 	if (!getrlimit(RLIMIT_CORE, &core)) {
