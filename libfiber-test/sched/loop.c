@@ -52,7 +52,7 @@ _Noreturn void fib_loop_stuck(void)
 bool fib_loop_turn(void)
 {
 	for (fib_gather(); !fib_ready_count(); fib_gather())
-		if (!pass_time())
+		if (!fib_ready_release() && !pass_time())
 			return false;
 	run(fib_ready_take(fib_explorer_on() ? fib_explore_next() : 0));
 	return true;

@@ -14,11 +14,13 @@
 #include "core/registry.h"
 #include "sched/sched.h"
 
-static struct {
+struct set {
 	struct fiber **at;
 	unsigned count, room;
-	bool sorted;
-} ready;
+};
+
+static struct set ready, kept_back;
+static bool sorted; /* ready is */
 
 unsigned fib_ready_count(void)
 {
@@ -32,34 +34,50 @@ struct fiber *fib_ready_at(unsigned i)
 
 void fib_ready_begin(void)
 {
-	fib_check(!ready.count);
-	ready.sorted = true;
+	fib_check(!ready.count && !kept_back.count);
+	sorted = true;
 }
 
 void fib_ready_end(void)
 {
-	ready.sorted = false;
+	sorted = false;
 }
 
-static void grow(void)
+static void make_room(struct set *s)
 {
-	ready.room = ready.room ? 2 * ready.room : 64;
-	ready.at = realloc(ready.at, ready.room * sizeof *ready.at);
-	fib_check(ready.at);
+	if (s->count < s->room)
+		return;
+	s->room = s->room ? 2 * s->room : 64;
+	s->at = realloc(s->at, s->room * sizeof *s->at);
+	fib_check(s->at);
 }
 
 void fib_ready_add(struct fiber *fiber)
 {
 	unsigned i = ready.count;
 
-	if (ready.count == ready.room)
-		grow();
+	make_room(&ready);
 	/* Ids count up, so their order is that of the numbers. */
-	while (ready.sorted && i && ready.at[i - 1]->id > fiber->id)
+	while (sorted && i && ready.at[i - 1]->id > fiber->id)
 		i--;
 	memmove(ready.at + i + 1, ready.at + i, (ready.count - i) * sizeof *ready.at);
 	ready.at[i] = fiber;
 	ready.count++;
+}
+
+void fib_ready_keep_back(struct fiber *fiber)
+{
+	make_room(&kept_back);
+	kept_back.at[kept_back.count++] = fiber;
+}
+
+bool fib_ready_release(void)
+{
+	if (!kept_back.count)
+		return false;
+	while (kept_back.count)
+		fib_ready_add(kept_back.at[--kept_back.count]);
+	return true;
 }
 
 struct fiber *fib_ready_take(unsigned i)

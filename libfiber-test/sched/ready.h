@@ -19,6 +19,12 @@ void fib_ready_add(struct fiber *fiber);
 /* Take the one at place i out. */
 struct fiber *fib_ready_take(unsigned i);
 
+/* Keep a fiber back that must not run before no other fiber can. */
+void fib_ready_keep_back(struct fiber *fiber);
+
+/* Add the fibers that were kept back. False: there are none. */
+bool fib_ready_release(void);
+
 /* The number of fibers that can run, without the running one. */
 unsigned fib_ready_count(void);
 

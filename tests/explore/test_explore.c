@@ -426,6 +426,95 @@ static void test_timed_pinned_and_background_waits_are_no_findings(void **state)
 	assert_int_equal(result.schedules, 2000);
 }
 
+/* -- settling -- */
+
+static void *take_turns(void *arg)
+{
+	unsigned *turns = arg;
+
+	for (unsigned i = 0; i < 3; i++) {
+		fiber_yield();
+		++*turns;
+	}
+	return NULL;
+}
+
+static void settle_once(void *arg)
+{
+	unsigned turns = 0;
+
+	(void)arg;
+	fiber_spawn(take_turns, &turns, NULL);
+	fiber_spawn(take_turns, &turns, NULL);
+	fiber_test_settle();
+	fiber_test_assert(turns == 6);
+}
+
+static void *settle_too(void *arg)
+{
+	fiber_test_settle();
+	return arg;
+}
+
+static void settle_together(void *arg)
+{
+	unsigned turns = 0;
+
+	fiber_spawn(settle_too, NULL, NULL);
+	fiber_spawn(take_turns, &turns, NULL);
+	fiber_test_settle();
+	fiber_test_assert(turns == 3);
+	fiber_test_settle();
+	(void)arg;
+}
+
+static void test_who_settles_waits_for_all_others_also_in_the_first_schedule(void **state)
+{
+	const struct fiber_test_options every = {.strategy = "exhaustive"};
+
+	(void)state;
+	assert_int_equal(explore(settle_once, NULL, every), 0);
+	assert_int_equal(result.verdict, FIBER_TEST_COMPLETE);
+	assert_in_range(result.choices, 5, 20);
+	assert_int_equal(explore(settle_together, NULL, every), 0);
+	assert_int_equal(result.verdict, FIBER_TEST_COMPLETE);
+	assert_int_equal(explore(settle_together, NULL, (struct fiber_test_options){0}), 0);
+}
+
+/* -- ids in messages -- */
+
+static void *unlock_it(void *mutex)
+{
+	fiber_mutex_unlock(mutex);
+	return NULL;
+}
+
+/* Not in the first schedule: ids have counted on by then. */
+static void unlock_by_another(void *arg)
+{
+	struct fiber_mutex mutex = {.waiters = {0}};
+	struct fiber *f;
+
+	(void)arg;
+	fiber_mutex_lock(&mutex, FIBER_FOREVER);
+	if (fiber_test_choose(3, "misuse") == 2) {
+		fiber_spawn(unlock_it, &mutex, &f);
+		fiber_join(f, NULL, FIBER_FOREVER);
+	}
+	fiber_mutex_unlock(&mutex);
+}
+
+static void test_message_with_ids_is_the_same_in_a_fresh_process(void **state)
+{
+	(void)state;
+	assert_int_equal(explore(unlock_by_another, NULL,
+				 (struct fiber_test_options){.strategy = "exhaustive"}),
+			 1);
+	assert_true(result.failed > 1);
+	assert_int_equal(result.deviations, 1);
+	assert_non_null(strstr(result.message, "is unlocked by fiber"));
+}
+
 /* -- options -- */
 
 static int kept = 1;
@@ -536,6 +625,8 @@ int main(void)
 		cmocka_unit_test(test_hours_of_sleep_pass_at_once),
 		cmocka_unit_test(test_short_deadline_may_pass_and_a_long_one_does_not),
 		cmocka_unit_test(test_timed_pinned_and_background_waits_are_no_findings),
+		cmocka_unit_test(test_who_settles_waits_for_all_others_also_in_the_first_schedule),
+		cmocka_unit_test(test_message_with_ids_is_the_same_in_a_fresh_process),
 		cmocka_unit_test(test_memory_is_restored_and_without_it_the_test_fails),
 		cmocka_unit_test(test_test_that_keeps_something_has_diverged),
 		cmocka_unit_test(test_options_that_make_no_sense_are_refused),
