@@ -25,6 +25,8 @@ static const struct example {
 	{"23_test_io", "fiber-test: fixed: passed: 2000 schedules\n", "bug",
 	 "fiber-test: bug: failed: s->receive(fd, message) == 8\n",
 	 "*/23_test_io.c:*: s->receive(fd, message) == 8\n*"},
+	{"24_test_time", "fiber-test: shared: passed: 2000 schedules\n", "hasty",
+	 "fiber-test: hasty: failed: !r->freed\n", "*/24_test_time.c:*: !r->freed\n*"},
 	{"25_test_linear", "fiber-test: right: passed: 2000 schedules\n", "racy",
 	 "fiber-test: racy: nonlinear: no order of the calls explains the history\n",
 	 "history: * of * calls\n  fiber * fiber *take() = *<- fits no order\n*trace:\n*"},
