@@ -44,24 +44,24 @@ static void interrupt(int signal)
 
 static int begin(struct trace_taking *t)
 {
-	struct ins_recording_head *h = &t->head;
+	struct fib_recording_head *h = &t->head;
 	int rc = trace_ask_rings(t, FIB_WIRE_RECORD_START);
 
 	if (rc < 0)
 		return rc;
-	memcpy(h->magic, INS_RECORDING_MAGIC, sizeof h->magic);
-	h->version = INS_RECORDING_VERSION;
-	h->order = INS_RECORDING_ORDER;
+	memcpy(h->magic, FIB_RECORDING_MAGIC, sizeof h->magic);
+	h->version = FIB_RECORDING_VERSION;
+	h->order = FIB_RECORDING_ORDER;
 	h->ring_events = t->is.events;
 	if (gethostname(h->host, sizeof h->host - 1) < 0)
 		h->host[0] = 0;
 	rc = ins_recording_begin(t->how->path, t->how->replace, h, t->error, &t->writer);
 	if (rc == 0)
-		rc = ins_recording_put(t->writer, INS_RECORDING_CLOCKS,
-				       &(struct ins_recording_clock){t->is.time, t->is.now},
-				       sizeof(struct ins_recording_clock));
+		rc = ins_recording_put(t->writer, FIB_RECORDING_CLOCKS,
+				       &(struct fib_recording_clock){t->is.time, t->is.now},
+				       sizeof(struct fib_recording_clock));
 	if (rc == 0)
-		rc = trace_take_fibers(t, INS_RECORDING_FIBERS);
+		rc = trace_take_fibers(t, FIB_RECORDING_FIBERS);
 	t->reads = true;
 	t->look_every = t->taken->fibers <= FEW	   ? LOOK_EVERY
 			: t->taken->fibers <= MANY ? 5 * LOOK_EVERY
@@ -125,7 +125,7 @@ static int finish(struct trace_taking *t)
 
 		t->error = &ignored;
 		/* The process may end at any moment; its events so far are here. */
-		if (trace_take_fibers(t, INS_RECORDING_LAST) < 0 ||
+		if (trace_take_fibers(t, FIB_RECORDING_LAST) < 0 ||
 		    trace_ask_rings(t, FIB_WIRE_RECORD_READ) < 0 ||
 		    trace_ask_rings(t, FIB_WIRE_RECORD_STOP) < 0)
 			t->over = true;

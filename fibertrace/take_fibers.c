@@ -8,7 +8,7 @@ static int take_fiber(void *context, const struct ins_fiber *fiber)
 {
 	const struct fib_row *row = &fiber->row;
 	struct trace_taking *t = context;
-	struct ins_recording_fiber f = {
+	struct fib_recording_fiber f = {
 		.id = row->id,
 		.entry = row->entry,
 		.wait_object = row->wait_object,
@@ -37,9 +37,9 @@ static int take_last(void *context, const struct ins_fiber *fiber)
 	return rc == 0 ? trace_put_sample(context, fiber) : rc;
 }
 
-int trace_take_fibers(struct trace_taking *t, enum ins_recording_section where)
+int trace_take_fibers(struct trace_taking *t, enum fib_recording_section where)
 {
-	const bool last = where == INS_RECORDING_LAST;
+	const bool last = where == FIB_RECORDING_LAST;
 	const struct ins_request request = {.stacks = last, .modules = true};
 	struct ins_summary summary = {0};
 	int rc;

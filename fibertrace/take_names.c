@@ -37,7 +37,7 @@ int trace_note_name(struct trace_taking *t, const struct fib_row *row)
 	if (!name[0] || i < t->objects || i == TRACE_ENTRIES)
 		return 0;
 	t->object[t->objects++] = row->wait_object;
-	return ins_recording_put_text(t->writer, INS_RECORDING_OBJECTS, row->wait_object, name);
+	return ins_recording_put_text(t->writer, FIB_RECORDING_OBJECTS, row->wait_object, name);
 }
 
 static int take_name(void *context, const struct ins_fiber *fiber)
@@ -64,16 +64,16 @@ int trace_take_words(struct trace_taking *t)
 	int rc = 0;
 
 	for (i = 0; rc == 0 && i < FIB_LAYOUT_WAITS; i++)
-		rc = ins_recording_put_text(t->writer, INS_RECORDING_WORDS, i,
+		rc = ins_recording_put_text(t->writer, FIB_RECORDING_WORDS, i,
 					    ins_words_wait_kind(layout, i));
 	for (i = 0; rc == 0 && i <= FIBER_DEAD; i++)
-		rc = ins_recording_put_text(t->writer, INS_RECORDING_WORDS, 256 + i,
+		rc = ins_recording_put_text(t->writer, FIB_RECORDING_WORDS, 256 + i,
 					    ins_words_state(layout, i));
 	for (k = 0; rc == 0 && k < t->entries; k++) {
 		const struct ins_frame *f = ins_symbols_at(t->symbols, t->entry[k], false, &n);
 
 		if (f[n - 1].function)
-			rc = ins_recording_put_text(t->writer, INS_RECORDING_PLACES, t->entry[k],
+			rc = ins_recording_put_text(t->writer, FIB_RECORDING_PLACES, t->entry[k],
 						    f[n - 1].function);
 	}
 	return rc;

@@ -71,7 +71,7 @@ static uint64_t newly_lost(struct trace_taking *t, const struct fib_wire_recorde
 static int take_events(struct trace_taking *t, const unsigned char *payload, size_t length)
 {
 	struct fib_wire_recorded head;
-	struct ins_recording_events part = {0};
+	struct fib_recording_events part = {0};
 	static struct fib_event event[FIB_WIRE_FRAME_MAX / sizeof(struct fib_event)];
 	uint32_t i;
 
@@ -102,18 +102,18 @@ static int take_events(struct trace_taking *t, const unsigned char *payload, siz
 
 static int take_is(struct trace_taking *t, const void *payload, size_t length)
 {
-	struct ins_recording_clock clock;
+	struct fib_recording_clock clock;
 
 	if (length < sizeof t->is)
 		return -EPROTO;
 	memcpy(&t->is, payload, sizeof t->is);
 	if (!t->is.runtimes)
 		return 0;
-	clock = (struct ins_recording_clock){t->is.time, t->is.now};
+	clock = (struct fib_recording_clock){t->is.time, t->is.now};
 	if (!t->head.began)
 		t->head.began = t->is.now;
 	t->head.ended = t->is.now;
-	return t->writer ? ins_recording_put(t->writer, INS_RECORDING_CLOCKS, &clock, sizeof clock)
+	return t->writer ? ins_recording_put(t->writer, FIB_RECORDING_CLOCKS, &clock, sizeof clock)
 			 : 0;
 }
 

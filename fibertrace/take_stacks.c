@@ -98,7 +98,7 @@ static int add_shape(struct trace_taking *t, size_t number)
 		return -ENOMEM;
 	memcpy(s->pc, t->walk.pc, size);
 	s->count = t->walk.count;
-	rc = ins_recording_put_text(t->writer, INS_RECORDING_SHAPES, number + 1, text);
+	rc = ins_recording_put_text(t->writer, FIB_RECORDING_SHAPES, number + 1, text);
 	free(text);
 	return rc;
 }
@@ -150,7 +150,7 @@ static int walk(struct trace_taking *t, const struct ins_fiber *fiber)
 int trace_put_sample(struct trace_taking *t, const struct ins_fiber *fiber)
 {
 	const struct fib_row *row = &fiber->row;
-	struct ins_recording_sample sample = {
+	struct fib_recording_sample sample = {
 		.fiber = row->id,
 		.wait_object = row->wait_object,
 		.wait_arg = row->wait_arg,
@@ -181,12 +181,12 @@ int trace_put_sample(struct trace_taking *t, const struct ins_fiber *fiber)
 	}
 	t->samples++;
 	t->look.stacks++;
-	return ins_recording_put(t->writer, INS_RECORDING_SAMPLES, &sample, sizeof sample);
+	return ins_recording_put(t->writer, FIB_RECORDING_SAMPLES, &sample, sizeof sample);
 }
 
 void trace_begin_look(struct trace_taking *t)
 {
-	t->look = (struct ins_recording_look){.from = trace_now()};
+	t->look = (struct fib_recording_look){.from = trace_now()};
 }
 
 /*
@@ -217,7 +217,7 @@ int trace_end_look(struct trace_taking *t)
 			t->taken->looks, t->look.stacks, t->look.fibers,
 			t->look.fibers == 1 ? "" : "s", t->look.stacks == 1 ? "has" : "have",
 			ins_duration_text(now - t->look.from, text, sizeof text));
-	return ins_recording_put(t->writer, INS_RECORDING_LOOKS, &t->look, sizeof t->look);
+	return ins_recording_put(t->writer, FIB_RECORDING_LOOKS, &t->look, sizeof t->look);
 }
 
 static int take_stack(void *context, const struct ins_fiber *fiber)

@@ -35,7 +35,7 @@ struct trace_taking {
 	struct ins_error *error;
 	struct fib_wire_client client;
 	struct ins_recording_writer *writer;
-	struct ins_recording_head head;
+	struct fib_recording_head head;
 	struct fib_wire_record_is is;
 	struct trace_ring ring[TRACE_RINGS];
 	size_t rings;
@@ -55,10 +55,10 @@ struct trace_taking {
 		uint64_t *pc;
 	} * shape;
 	size_t shape_room, samples, untaken;
-	struct ins_recording_look look; /* the current look */
+	struct fib_recording_look look; /* the current look */
 	int64_t stacks_at;		/* time of the next look; ns */
 	int64_t read_at;		/* time of the last reading of the rings */
-	enum ins_recording_section list;
+	enum fib_recording_section list;
 	bool reads; /* the recording is running */
 	bool over;  /* the process has ended */
 };
@@ -109,6 +109,6 @@ void trace_drop_shapes(struct trace_taking *t);
 /* -- take_fibers.c -- */
 
 /* Write the list of fibers into that section; LAST includes their stacks. */
-int trace_take_fibers(struct trace_taking *t, enum ins_recording_section where);
+int trace_take_fibers(struct trace_taking *t, enum fib_recording_section where);
 
 #endif

@@ -8,7 +8,7 @@
 struct ins_fiber_table_entry {
 	uint64_t id;
 	uint64_t entry; /* the function that it runs, 0: unknown */
-	const struct ins_recording_fiber *first,
+	const struct fib_recording_fiber *first,
 		*last; /* in the lists at the start and the end; NULL: not there */
 };
 

@@ -46,7 +46,7 @@ static int grow(void **array, size_t *count, size_t each, const void *bytes, siz
 
 static int by_fiber(const void *a, const void *b)
 {
-	const struct ins_recording_sample *x = a, *y = b;
+	const struct fib_recording_sample *x = a, *y = b;
 
 	if (x->fiber != y->fiber)
 		return x->fiber < y->fiber ? -1 : 1;
@@ -55,14 +55,14 @@ static int by_fiber(const void *a, const void *b)
 
 static int by_time(const void *a, const void *b)
 {
-	const struct ins_recording_look *x = a, *y = b;
+	const struct fib_recording_look *x = a, *y = b;
 
 	return x->from < y->from ? -1 : x->from > y->from;
 }
 
-static int add_old(struct ins_recording *r, const struct ins_recording_fiber *f)
+static int add_old(struct ins_recording *r, const struct fib_recording_fiber *f)
 {
-	const struct ins_recording_sample sample = {
+	const struct fib_recording_sample sample = {
 		.fiber = f->id,
 		.stack = f->id | OF_FIBER,
 		.wait_object = f->wait_object,
@@ -78,7 +78,7 @@ static int add_old(struct ins_recording *r, const struct ins_recording_fiber *f)
 
 static int take_old(struct ins_recording *r)
 {
-	struct ins_recording_look look = {.to = r->head.ended, .fibers = r->lasts};
+	struct fib_recording_look look = {.to = r->head.ended, .fibers = r->lasts};
 	size_t i;
 	int rc = 0;
 
@@ -108,7 +108,7 @@ static int sort_samples(struct ins_recording *r)
 
 size_t ins_recording_samples_of(const struct ins_recording *r, uint64_t fiber, int64_t then)
 {
-	const struct ins_recording_sample wanted = {.fiber = fiber, .to = then};
+	const struct fib_recording_sample wanted = {.fiber = fiber, .to = then};
 	size_t low = 0, high = r->samples;
 
 	while (low < high) {
@@ -144,7 +144,7 @@ bool ins_recording_same_wait(uint8_t kind, uint64_t wait_object, uint64_t wait_a
 /* An upper bound for the number of events, with holes. */
 static size_t most_events(const unsigned char *at, const unsigned char *end, size_t *ret_parts)
 {
-	struct ins_recording_part part;
+	struct fib_recording_part part;
 	size_t n = 0, parts = 0;
 
 	for (; at + sizeof part <= end; at += part.size) {
@@ -152,7 +152,7 @@ static size_t most_events(const unsigned char *at, const unsigned char *end, siz
 		at += sizeof part;
 		if (part.size > (size_t)(end - at))
 			break;
-		if (part.type == INS_RECORDING_EVENTS) {
+		if (part.type == FIB_RECORDING_EVENTS) {
 			n += part.size / sizeof(struct fib_event) + 1;
 			parts++;
 		}
@@ -162,32 +162,32 @@ static size_t most_events(const unsigned char *at, const unsigned char *end, siz
 }
 
 static int take_part(struct ins_recording *r, struct ins_recording_rings *in, bool events,
-		     const struct ins_recording_part *part, const unsigned char *at)
+		     const struct fib_recording_part *part, const unsigned char *at)
 {
-	if ((part->type == INS_RECORDING_EVENTS) != events)
+	if ((part->type == FIB_RECORDING_EVENTS) != events)
 		return 0;
 	switch (part->type) {
-	case INS_RECORDING_EVENTS:
+	case FIB_RECORDING_EVENTS:
 		return ins_recording_take_events(r, in, at, part->size);
-	case INS_RECORDING_CLOCKS:
+	case FIB_RECORDING_CLOCKS:
 		return grow((void **)&in->clock, &in->clocks, sizeof *in->clock, at, part->size);
-	case INS_RECORDING_FIBERS:
+	case FIB_RECORDING_FIBERS:
 		return grow((void **)&r->first, &r->firsts, sizeof *r->first, at, part->size);
-	case INS_RECORDING_LAST:
+	case FIB_RECORDING_LAST:
 		return grow((void **)&r->last, &r->lasts, sizeof *r->last, at, part->size);
-	case INS_RECORDING_PLACES:
+	case FIB_RECORDING_PLACES:
 		return ins_recording_take_texts(r->texts, INS_TEXTS_PLACES, at, part->size);
-	case INS_RECORDING_STACKS:
+	case FIB_RECORDING_STACKS:
 		return ins_recording_take_texts(r->texts, INS_TEXTS_STACKS, at, part->size);
-	case INS_RECORDING_WORDS:
+	case FIB_RECORDING_WORDS:
 		return ins_recording_take_texts(r->texts, INS_TEXTS_WORDS, at, part->size);
-	case INS_RECORDING_OBJECTS:
+	case FIB_RECORDING_OBJECTS:
 		return ins_recording_take_texts(r->texts, INS_TEXTS_OBJECTS, at, part->size);
-	case INS_RECORDING_SHAPES:
+	case FIB_RECORDING_SHAPES:
 		return ins_recording_take_texts(r->texts, INS_TEXTS_SHAPES, at, part->size);
-	case INS_RECORDING_SAMPLES:
+	case FIB_RECORDING_SAMPLES:
 		return grow((void **)&r->sample, &r->samples, sizeof *r->sample, at, part->size);
-	case INS_RECORDING_LOOKS:
+	case FIB_RECORDING_LOOKS:
 		return grow((void **)&r->look, &r->looks, sizeof *r->look, at, part->size);
 	default:
 		return 0; /* from a newer writer */
@@ -197,7 +197,7 @@ static int take_part(struct ins_recording *r, struct ins_recording_rings *in, bo
 static int take_all(struct ins_recording *r, struct ins_recording_rings *in, bool events,
 		    const unsigned char *at, const unsigned char *end)
 {
-	struct ins_recording_part part;
+	struct fib_recording_part part;
 	int rc = 0;
 
 	while (rc == 0 && at < end) {
@@ -232,13 +232,13 @@ static int read_all(struct ins_recording *r, struct ins_recording_rings *in,
 	return rc < 0 ? rc : sort_samples(r);
 }
 
-static int check_head(struct ins_recording_head *h, size_t size)
+static int check_head(struct fib_recording_head *h, size_t size)
 {
-	if (size < sizeof *h || memcmp(h->magic, INS_RECORDING_MAGIC, sizeof h->magic) != 0)
+	if (size < sizeof *h || memcmp(h->magic, FIB_RECORDING_MAGIC, sizeof h->magic) != 0)
 		return -ENOMSG;
-	if (h->order != INS_RECORDING_ORDER)
+	if (h->order != FIB_RECORDING_ORDER)
 		return -EXDEV;
-	if (h->version != INS_RECORDING_VERSION)
+	if (h->version != FIB_RECORDING_VERSION)
 		return -ENOTSUP;
 	h->name[sizeof h->name - 1] = 0;
 	h->host[sizeof h->host - 1] = 0;
@@ -306,7 +306,7 @@ int ins_recording_open(const char *path, struct ins_error *error, struct ins_rec
 			rc ? ins_access_explain(path, INS_ACCESS_READ, rc, denied, sizeof denied)
 			   : "is no file");
 	}
-	rc = (uint64_t)st.st_size > INS_RECORDING_MAX ? -EFBIG : -ENOMEM;
+	rc = (uint64_t)st.st_size > FIB_RECORDING_MAX ? -EFBIG : -ENOMEM;
 	bytes = rc == -ENOMEM ? malloc((size_t)st.st_size + 1) : NULL;
 	if (!bytes) {
 		fclose(in);

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "inspect/recording/recording_format.h"
+#include "layout/recording_format.h"
 #include "inspect/text/error.h"
 #include "layout/event.h"
 #include "layout/layout.h"
@@ -40,17 +40,17 @@ struct ins_ring {
 };
 
 struct ins_recording {
-	struct ins_recording_head head;
+	struct fib_recording_head head;
 	struct ins_ring *ring;
 	size_t rings;
 	struct ins_recorded *event; /* in order of time; without names */
 	size_t events;
 	uint64_t lost; /* in all rings */
-	struct ins_recording_fiber *first, *last;
+	struct fib_recording_fiber *first, *last;
 	size_t firsts, lasts;
-	struct ins_recording_sample *sample; /* by fiber, then by `to` */
+	struct fib_recording_sample *sample; /* by fiber, then by `to` */
 	size_t samples;
-	struct ins_recording_look *look; /* in order of time; one if the writer is old */
+	struct fib_recording_look *look; /* in order of time; one if the writer is old */
 	size_t looks;
 	struct ins_recording_texts *texts; /* recording_texts.h */
 };
@@ -83,7 +83,7 @@ size_t ins_recording_samples_of(const struct ins_recording *recording, uint64_t 
 				int64_t then);
 
 /* Times of samples and of events come in different ways; they may differ by this, ns. */
-#define INS_RECORDING_SLACK INT64_C(20000)
+#define FIB_RECORDING_SLACK INT64_C(20000)
 
 /* Whether a wait in a record is for the same object as one in events. */
 bool ins_recording_same_wait(uint8_t kind, uint64_t wait_object, uint64_t wait_arg,

@@ -24,7 +24,7 @@
 
 static int by_time(const void *a, const void *b)
 {
-	const struct ins_recording_clock *x = a, *y = b;
+	const struct fib_recording_clock *x = a, *y = b;
 
 	return x->time < y->time ? -1 : x->time > y->time;
 }
@@ -54,7 +54,7 @@ static int64_t later(int64_t ns, int64_t by)
 
 static int64_t to_ns(const struct ins_recording_rings *in, uint64_t time)
 {
-	const struct ins_recording_clock *c = in->clock;
+	const struct fib_recording_clock *c = in->clock;
 	size_t low = 0, high = in->clocks - 1;
 	double ns;
 
@@ -80,7 +80,7 @@ static int64_t to_ns(const struct ins_recording_rings *in, uint64_t time)
 
 /* The index of the ring among the sorted ones, or where it belongs. */
 static size_t place_of(const struct ins_recording *r, const struct ins_recording_rings *in,
-		       const struct ins_recording_events *e)
+		       const struct fib_recording_events *e)
 {
 	size_t low = 0, high = r->rings;
 
@@ -98,7 +98,7 @@ static size_t place_of(const struct ins_recording *r, const struct ins_recording
 }
 
 static int find_ring(struct ins_recording *r, struct ins_recording_rings *in,
-		     const struct ins_recording_events *e, uint32_t *ret)
+		     const struct fib_recording_events *e, uint32_t *ret)
 {
 	const size_t at = place_of(r, in, e);
 
@@ -176,7 +176,7 @@ int ins_recording_begin_events(struct ins_recording *r, struct ins_recording_rin
 int ins_recording_take_events(struct ins_recording *r, struct ins_recording_rings *in,
 			      const unsigned char *at, size_t size)
 {
-	struct ins_recording_events head;
+	struct fib_recording_events head;
 	struct fib_event e;
 	uint32_t ring, i;
 	int rc;

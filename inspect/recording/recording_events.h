@@ -13,7 +13,7 @@ struct ins_ring_end {
 
 /* Working memory while the events are read. Empty when zero-initialised. */
 struct ins_recording_rings {
-	struct ins_recording_clock *clock; /* filled by the caller before the events are read */
+	struct fib_recording_clock *clock; /* filled by the caller before the events are read */
 	size_t clocks;
 	struct ins_ring_end *ring_end;
 	uint32_t *sorted; /* ring numbers, sorted by runtime and carrier */

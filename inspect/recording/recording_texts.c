@@ -43,7 +43,7 @@ int ins_recording_take_texts(struct ins_recording_texts *in, int which, const un
 			     size_t size)
 {
 	const unsigned char *end = at + size;
-	struct ins_recording_text head;
+	struct fib_recording_text head;
 	int rc = 0;
 
 	while (rc == 0 && at < end) {
@@ -92,13 +92,13 @@ static int by_key(const void *a, const void *b)
 	return x->key < y->key ? -1 : x->key > y->key;
 }
 
-static int take_fibers(struct ins_recording_texts *in, struct ins_recording_fiber *at, size_t n)
+static int take_fibers(struct ins_recording_texts *in, struct fib_recording_fiber *at, size_t n)
 {
 	size_t i;
 	int rc = 0;
 
 	for (i = 0; rc == 0 && i < n; i++) {
-		struct ins_recording_fiber *f = &at[i];
+		struct fib_recording_fiber *f = &at[i];
 
 		f->name[sizeof f->name - 1] = 0;
 		f->object_name[sizeof f->object_name - 1] = 0;

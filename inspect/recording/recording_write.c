@@ -21,7 +21,7 @@ struct ins_recording_writer {
 	char *path, *atomic_file;
 	bool replace;
 	int rc; /* the first error */
-	struct ins_recording_part part;
+	struct fib_recording_part part;
 	long part_at; /* 0: no section is open */
 };
 
@@ -47,11 +47,11 @@ static void close_part(struct ins_recording_writer *w)
 	w->part_at = 0;
 }
 
-static void open_part(struct ins_recording_writer *w, enum ins_recording_section type)
+static void open_part(struct ins_recording_writer *w, enum fib_recording_section type)
 {
 	close_part(w);
 	w->part_at = ftell(w->out);
-	w->part = (struct ins_recording_part){.type = type};
+	w->part = (struct fib_recording_part){.type = type};
 	put(w, &w->part, sizeof w->part);
 }
 
@@ -61,7 +61,7 @@ static void append(struct ins_recording_writer *w, const void *bytes, size_t siz
 	w->part.size += size;
 }
 
-int ins_recording_put(struct ins_recording_writer *w, enum ins_recording_section type,
+int ins_recording_put(struct ins_recording_writer *w, enum fib_recording_section type,
 		      const void *bytes, size_t size)
 {
 	if (!w->part_at || w->part.type != type)
@@ -70,19 +70,19 @@ int ins_recording_put(struct ins_recording_writer *w, enum ins_recording_section
 	return w->rc;
 }
 
-int ins_recording_put_events(struct ins_recording_writer *w, const struct ins_recording_events *e,
+int ins_recording_put_events(struct ins_recording_writer *w, const struct fib_recording_events *e,
 			     const struct fib_event *events)
 {
-	open_part(w, INS_RECORDING_EVENTS);
+	open_part(w, FIB_RECORDING_EVENTS);
 	append(w, e, sizeof *e);
 	append(w, events, e->count * sizeof *events);
 	return w->rc;
 }
 
-int ins_recording_put_text(struct ins_recording_writer *w, enum ins_recording_section type,
+int ins_recording_put_text(struct ins_recording_writer *w, enum fib_recording_section type,
 			   uint64_t key, const char *text)
 {
-	const struct ins_recording_text head = {.key = key, .size = (uint32_t)strlen(text)};
+	const struct fib_recording_text head = {.key = key, .size = (uint32_t)strlen(text)};
 
 	ins_recording_put(w, type, &head, sizeof head);
 	append(w, text, head.size);
@@ -105,11 +105,11 @@ void ins_recording_drop(struct ins_recording_writer *w)
 	let_go(w);
 }
 
-int ins_recording_begin(const char *path, bool replace, const struct ins_recording_head *head,
+int ins_recording_begin(const char *path, bool replace, const struct fib_recording_head *head,
 			struct ins_error *error, struct ins_recording_writer **ret)
 {
 	struct ins_recording_writer *w = calloc(1, sizeof *w);
-	struct ins_recording_head atomic_file = *head;
+	struct fib_recording_head atomic_file = *head;
 	int fd = -1, rc = -ENOMEM;
 
 	if (!w)
@@ -141,7 +141,7 @@ int ins_recording_begin(const char *path, bool replace, const struct ins_recordi
 	return ins_atomic_file_cannot(path, rc, error);
 }
 
-int ins_recording_end(struct ins_recording_writer *w, const struct ins_recording_head *head,
+int ins_recording_end(struct ins_recording_writer *w, const struct fib_recording_head *head,
 		      struct ins_error *error)
 {
 	int rc;

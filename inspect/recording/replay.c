@@ -95,7 +95,7 @@ const struct ins_fiber_table *ins_replay_fibers(const struct ins_replay *p)
  */
 static void emit_done(struct ins_replay *p, struct ins_does *l, int64_t now, unsigned flags)
 {
-	const struct ins_recording_sample *s;
+	const struct fib_recording_sample *s;
 	int64_t until;
 
 	if (l->earlier)
@@ -309,7 +309,7 @@ static void finish(struct ins_replay *p)
 /* Of two fibers seen on one carrier, the one seen later runs there. */
 static void note_first(struct ins_replay *p, struct ins_does *l)
 {
-	const struct ins_recording_fiber *f = l->life->first;
+	const struct fib_recording_fiber *f = l->life->first;
 	struct ins_track *t;
 
 	if (!f || f->state != FIBER_RUNNING || f->carrier >= p->carriers ||

@@ -42,7 +42,7 @@ static bool goes_on(const struct ins_does *l, int64_t since, uint8_t kind, uint6
 	       ins_recording_same_wait(kind, object, arg, l->kind, l->object, l->arg);
 }
 
-static bool same_sample(const struct ins_does *l, const struct ins_recording_sample *s)
+static bool same_sample(const struct ins_does *l, const struct fib_recording_sample *s)
 {
 	return s->fiber == l->life->id &&
 	       goes_on(l, s->since, s->wait_kind, s->wait_object, s->wait_arg);
@@ -50,7 +50,7 @@ static bool same_sample(const struct ins_does *l, const struct ins_recording_sam
 
 static bool same_last(const struct ins_does *l)
 {
-	const struct ins_recording_fiber *last = l->life->last;
+	const struct fib_recording_fiber *last = l->life->last;
 
 	return last && ins_doing_of(last) == l->doing &&
 	       goes_on(l, last->since, last->wait_kind, last->wait_object, last->wait_arg);
@@ -85,7 +85,7 @@ static int64_t known_until(const struct ins_replay *p, const struct ins_does *l,
 	return now < r->head.ended ? now : r->head.ended;
 }
 
-const struct ins_recording_sample *ins_holes_dispute(const struct ins_replay *p,
+const struct fib_recording_sample *ins_holes_dispute(const struct ins_replay *p,
 						     const struct ins_does *l, int64_t then,
 						     int64_t *ret_until)
 {
@@ -96,9 +96,9 @@ const struct ins_recording_sample *ins_holes_dispute(const struct ins_replay *p,
 		return NULL;
 	for (i = ins_recording_samples_of(r, l->life->id, l->since);
 	     i < r->samples && r->sample[i].fiber == l->life->id &&
-	     r->sample[i].to < then - INS_RECORDING_SLACK;
+	     r->sample[i].to < then - FIB_RECORDING_SLACK;
 	     i++) {
-		if (r->sample[i].from <= l->since + INS_RECORDING_SLACK ||
+		if (r->sample[i].from <= l->since + FIB_RECORDING_SLACK ||
 		    same_sample(l, &r->sample[i]))
 			continue;
 		*ret_until = known_until(p, l, l->since);

@@ -31,7 +31,7 @@ void ins_holes_doubt(struct ins_replay *p, struct ins_does *l, int64_t now);
  * Find a sample before `then` that shows l in another wait although no event does; *ret_until is
  * the time until which l certainly did the old one. NULL: none.
  */
-const struct ins_recording_sample *ins_holes_dispute(const struct ins_replay *p,
+const struct fib_recording_sample *ins_holes_dispute(const struct ins_replay *p,
 						     const struct ins_does *l, int64_t then,
 						     int64_t *ret_until);
 

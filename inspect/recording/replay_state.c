@@ -21,7 +21,7 @@ uint8_t ins_replay_ways(uint64_t wait_arg)
 	return (uint8_t)(wait_arg >> 32 << 1) & (FIB_EVENT_READ | FIB_EVENT_WRITE);
 }
 
-enum ins_doing ins_doing_of(const struct ins_recording_fiber *f)
+enum ins_doing ins_doing_of(const struct fib_recording_fiber *f)
 {
 	return f->state == FIBER_RUNNING     ? INS_DOING_RUNNING
 	       : f->state == FIBER_RUNNABLE  ? INS_DOING_RUNNABLE
@@ -31,8 +31,8 @@ enum ins_doing ins_doing_of(const struct ins_recording_fiber *f)
 
 void ins_replay_recall(struct ins_replay *p, struct ins_does *l, enum ins_doing doing, int64_t now)
 {
-	const struct ins_recording_head *head = &p->recording->head;
-	const struct ins_recording_fiber *f = l->life->first;
+	const struct fib_recording_head *head = &p->recording->head;
+	const struct fib_recording_fiber *f = l->life->first;
 
 	if (l->touched || !f || f->since > now || ins_doing_of(f) != doing)
 		return;

@@ -63,7 +63,7 @@ struct ins_replay {
 void ins_replay_emit(struct ins_replay *p, const struct ins_does *l, enum ins_doing doing,
 		     int64_t from, int64_t to, unsigned flags);
 
-enum ins_doing ins_doing_of(const struct ins_recording_fiber *fiber);
+enum ins_doing ins_doing_of(const struct fib_recording_fiber *fiber);
 
 /* Get the ways of a descriptor's wait from poll(2)'s bits. */
 uint8_t ins_replay_ways(uint64_t wait_arg);

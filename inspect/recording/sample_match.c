@@ -13,16 +13,16 @@ struct ins_sample_match {
 	uint8_t *waits; /* waits that a sample may belong to: 0, 1, 2: several */
 };
 
-static bool may_be_of(const struct ins_recording_sample *s, const struct ins_slice *slice)
+static bool may_be_of(const struct fib_recording_sample *s, const struct ins_slice *slice)
 {
 	if (!ins_recording_same_wait(s->wait_kind, s->wait_object, s->wait_arg, slice->kind,
 				     slice->object, slice->arg))
 		return false;
-	if (s->to < slice->from - INS_RECORDING_SLACK || s->from > slice->to + INS_RECORDING_SLACK)
+	if (s->to < slice->from - FIB_RECORDING_SLACK || s->from > slice->to + FIB_RECORDING_SLACK)
 		return false;
 	/* A wait never starts earlier than its record says. */
 	return (slice->flags & INS_SLICE_BEGAN_EARLIER) ||
-	       s->since <= slice->from + INS_RECORDING_SLACK;
+	       s->since <= slice->from + FIB_RECORDING_SLACK;
 }
 
 /* Call fn for the fiber's samples that may belong to the wait, until fn returns true. */
@@ -33,9 +33,9 @@ static void each(const struct ins_sample_match *seen, const struct ins_slice *sl
 	unsigned odd = 0;
 	size_t i;
 
-	for (i = ins_recording_samples_of(r, slice->fiber, slice->from - INS_RECORDING_SLACK);
+	for (i = ins_recording_samples_of(r, slice->fiber, slice->from - FIB_RECORDING_SLACK);
 	     i < r->samples && r->sample[i].fiber == slice->fiber; i++) {
-		if (r->sample[i].from > slice->to + INS_RECORDING_SLACK)
+		if (r->sample[i].from > slice->to + FIB_RECORDING_SLACK)
 			break;
 		if (may_be_of(&r->sample[i], slice) && fn(seen, i, arg))
 			break;

@@ -163,7 +163,7 @@ json_t *ins_account_looks(const struct ins_recording *r)
 	size_t i;
 
 	for (i = 0; i < r->looks; i++) {
-		const struct ins_recording_look *l = &r->look[i];
+		const struct fib_recording_look *l = &r->look[i];
 
 		json_array_append_new(rows, json_pack("{s:o, s:o, s:o, s:o, s:o}", "atNs",
 						      between(r->head.began, l->from), "tookNs",

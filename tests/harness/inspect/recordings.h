@@ -20,19 +20,19 @@
 
 struct made {
 	struct ins_recording_writer *w;
-	struct ins_recording_head head;
+	struct fib_recording_head head;
 	char path[HARNESS_PATH];
 };
 
 /* A recording from BEGAN to `length` ns later. */
 static inline struct made made_begin(const char *name, int64_t length)
 {
-	const struct ins_recording_clock clock[2] = {
+	const struct fib_recording_clock clock[2] = {
 		{2 * BEGAN, BEGAN}, {2 * (uint64_t)(BEGAN + length), BEGAN + length}};
 	struct ins_error error = {""};
 	struct made m = {.head = {
-				 .version = INS_RECORDING_VERSION,
-				 .order = INS_RECORDING_ORDER,
+				 .version = FIB_RECORDING_VERSION,
+				 .order = FIB_RECORDING_ORDER,
 				 .pid = 42,
 				 .began = BEGAN,
 				 .ended = BEGAN + length,
@@ -40,10 +40,10 @@ static inline struct made made_begin(const char *name, int64_t length)
 				 .host = "here",
 			 }};
 
-	memcpy(m.head.magic, INS_RECORDING_MAGIC, sizeof m.head.magic);
+	memcpy(m.head.magic, FIB_RECORDING_MAGIC, sizeof m.head.magic);
 	if (ins_recording_begin(harness_file(m.path, name), true, &m.head, &error, &m.w) < 0)
 		abort();
-	ins_recording_put(m.w, INS_RECORDING_CLOCKS, clock, sizeof clock);
+	ins_recording_put(m.w, FIB_RECORDING_CLOCKS, clock, sizeof clock);
 	return m;
 }
 
@@ -78,7 +78,7 @@ static inline struct fib_event made_wake(int64_t at, uint64_t fiber, uint64_t wa
 static inline void made_sample(struct made *m, uint64_t fiber, uint64_t stack, int64_t at,
 			       int64_t since, unsigned kind, uint64_t object)
 {
-	const struct ins_recording_sample s = {
+	const struct fib_recording_sample s = {
 		.fiber = fiber,
 		.stack = stack,
 		.wait_object = kind == FIB_WAIT_FD ? 0 : object,
@@ -88,16 +88,16 @@ static inline void made_sample(struct made *m, uint64_t fiber, uint64_t stack, i
 		.to = BEGAN + at + 10,
 		.wait_kind = (uint8_t)kind,
 	};
-	const struct ins_recording_look look = {BEGAN + at, BEGAN + at + 10, 1, 1, 0};
+	const struct fib_recording_look look = {BEGAN + at, BEGAN + at + 10, 1, 1, 0};
 
-	ins_recording_put(m->w, INS_RECORDING_SAMPLES, &s, sizeof s);
-	ins_recording_put(m->w, INS_RECORDING_LOOKS, &look, sizeof look);
+	ins_recording_put(m->w, FIB_RECORDING_SAMPLES, &s, sizeof s);
+	ins_recording_put(m->w, FIB_RECORDING_LOOKS, &look, sizeof look);
 }
 
 static inline void made_ring(struct made *m, uint32_t carrier, uint64_t lost,
 			     const struct fib_event *events, uint32_t n)
 {
-	const struct ins_recording_events head = {1, carrier, n, lost};
+	const struct fib_recording_events head = {1, carrier, n, lost};
 
 	ins_recording_put_events(m->w, &head, events);
 }
@@ -107,11 +107,11 @@ static inline struct ins_recording *made_end(struct made *m)
 	struct ins_recording *r;
 	struct ins_error error = {""};
 
-	ins_recording_put_text(m->w, INS_RECORDING_WORDS, FIB_WAIT_PARK, "park");
-	ins_recording_put_text(m->w, INS_RECORDING_WORDS, FIB_WAIT_MUTEX, "mutex");
-	ins_recording_put_text(m->w, INS_RECORDING_WORDS, FIB_WAIT_SLEEP, "sleep");
-	ins_recording_put_text(m->w, INS_RECORDING_WORDS, FIB_WAIT_FD, "fd");
-	ins_recording_put_text(m->w, INS_RECORDING_WORDS, FIB_WAIT_JOIN, "join");
+	ins_recording_put_text(m->w, FIB_RECORDING_WORDS, FIB_WAIT_PARK, "park");
+	ins_recording_put_text(m->w, FIB_RECORDING_WORDS, FIB_WAIT_MUTEX, "mutex");
+	ins_recording_put_text(m->w, FIB_RECORDING_WORDS, FIB_WAIT_SLEEP, "sleep");
+	ins_recording_put_text(m->w, FIB_RECORDING_WORDS, FIB_WAIT_FD, "fd");
+	ins_recording_put_text(m->w, FIB_RECORDING_WORDS, FIB_WAIT_JOIN, "join");
 	if (ins_recording_end(m->w, &m->head, &error) < 0 ||
 	    ins_recording_open(m->path, &error, &r) < 0) {
 		fprintf(stderr, "%s\n", error.text);
@@ -133,7 +133,7 @@ static inline struct ins_recording *made_end(struct made *m)
 static inline struct ins_recording *made_three(void)
 {
 	struct made m = made_begin("three.rec", 1000);
-	struct ins_recording_fiber first[2] = {
+	struct fib_recording_fiber first[2] = {
 		{.id = 1, .entry = 0x10, .since = BEGAN, .state = FIBER_RUNNABLE, .name = "one"},
 		{.id = 3,
 		 .entry = 0x30,
@@ -158,7 +158,7 @@ static inline struct ins_recording *made_three(void)
 		made_event(FIB_EVENT_EXIT, 700, 1),
 		made_run(700, 0, FIBER_DEAD, 0, 0),
 	};
-	struct ins_recording_fiber last[2] = {
+	struct fib_recording_fiber last[2] = {
 		{.id = 2, .entry = 0x20, .since = BEGAN, .state = FIBER_RUNNABLE, .name = "two"},
 		{.id = 3,
 		 .entry = 0x30,
@@ -172,15 +172,15 @@ static inline struct ins_recording *made_three(void)
 	memcpy(&zero[2].time, "two", 3);
 	zero[2].time &= 0xffffff;
 	one[5].flags = FIB_EVENT_MIGRATED;
-	ins_recording_put(m.w, INS_RECORDING_FIBERS, first, sizeof first);
+	ins_recording_put(m.w, FIB_RECORDING_FIBERS, first, sizeof first);
 	made_ring(&m, 0, 0, zero, 5);
 	made_ring(&m, 1, 0, one, 8);
 	made_ring(&m, FIB_EVENT_OUTSIDE, 0, NULL, 0);
-	ins_recording_put(m.w, INS_RECORDING_LAST, last, sizeof last);
-	ins_recording_put_text(m.w, INS_RECORDING_PLACES, 0x10, "serve</script>");
-	ins_recording_put_text(m.w, INS_RECORDING_PLACES, 0x30, "nap");
-	ins_recording_put_text(m.w, INS_RECORDING_OBJECTS, 0xabc, "lock");
-	ins_recording_put_text(m.w, INS_RECORDING_SHAPES, 1, "run;nap;fiber_park");
+	ins_recording_put(m.w, FIB_RECORDING_LAST, last, sizeof last);
+	ins_recording_put_text(m.w, FIB_RECORDING_PLACES, 0x10, "serve</script>");
+	ins_recording_put_text(m.w, FIB_RECORDING_PLACES, 0x30, "nap");
+	ins_recording_put_text(m.w, FIB_RECORDING_OBJECTS, 0xabc, "lock");
+	ins_recording_put_text(m.w, FIB_RECORDING_SHAPES, 1, "run;nap;fiber_park");
 	made_sample(&m, 3, 1, 890, 550, FIB_WAIT_PARK, 0);
 	return made_end(&m);
 }

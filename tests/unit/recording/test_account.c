@@ -89,7 +89,7 @@ static void test_account_tells_many_objects_apart(void **state)
 	}
 	made_ring(&m, 0, 0, e, n);
 	for (i = 0; i < 500; i++)
-		ins_recording_put_text(m.w, INS_RECORDING_OBJECTS, 0x1000 + i, "lock");
+		ins_recording_put_text(m.w, FIB_RECORDING_OBJECTS, 0x1000 + i, "lock");
 	accounted(made_end(&m));
 	assert_int_equal(a->waiteds, 500);
 	for (i = 0; i < 500; i++) {

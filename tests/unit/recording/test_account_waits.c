@@ -64,8 +64,8 @@ static void test_descriptors_are_a_row_for_each_way_and_place(void **state)
 	for (i = 0; i < MANY - 10; i++)
 		made_sample(&m, i + 1, i % 2 + 1, i * (int64_t)MS + MS * 3 / 4,
 			    i * (int64_t)MS + MS / 2, FIB_WAIT_FD, i);
-	ins_recording_put_text(m.w, INS_RECORDING_SHAPES, 1, "even");
-	ins_recording_put_text(m.w, INS_RECORDING_SHAPES, 2, "odd");
+	ins_recording_put_text(m.w, FIB_RECORDING_SHAPES, 1, "even");
+	ins_recording_put_text(m.w, FIB_RECORDING_SHAPES, 2, "odd");
 	accounted(made_end(&m));
 	/* Fibers at "even" read; fibers at "odd" and without a place read and write. */
 	assert_int_equal(a->waiteds, 5);
@@ -103,13 +103,13 @@ static void test_what_has_a_name_is_a_row_of_its_own(void **state)
 		e[n++] = made_wake((3 * i + 3) * MS, 1, 0, FIB_WAIT_MUTEX);
 	}
 	made_ring(&m, 0, 0, e, n);
-	ins_recording_put_text(m.w, INS_RECORDING_OBJECTS, 0x100, "cfg");
-	ins_recording_put_text(m.w, INS_RECORDING_OBJECTS, 0x103, "stats");
+	ins_recording_put_text(m.w, FIB_RECORDING_OBJECTS, 0x100, "cfg");
+	ins_recording_put_text(m.w, FIB_RECORDING_OBJECTS, 0x103, "stats");
 	/* The first wait for each lock is sampled. */
 	for (i = 0; i < 6; i++)
 		made_sample(&m, 1, 1, (3 * i + 2) * MS + MS / 2, (3 * i + 2) * MS, FIB_WAIT_MUTEX,
 			    0x100 + i);
-	ins_recording_put_text(m.w, INS_RECORDING_SHAPES, 1, "lock_it");
+	ins_recording_put_text(m.w, FIB_RECORDING_SHAPES, 1, "lock_it");
 	accounted(made_end(&m));
 	assert_int_equal(a->waiteds, 4);
 	assert_null(a->waited[0].stack);
@@ -144,8 +144,8 @@ static void test_places_of_the_same_text_are_one(void **state)
 	made_ring(&m, 0, 0, e, 3);
 	made_sample(&m, 1, 1, 50 * MS, 10 * MS, FIB_WAIT_PARK, 0);
 	made_sample(&m, 2, 2, 50 * MS, 20 * MS, FIB_WAIT_PARK, 0);
-	ins_recording_put_text(m.w, INS_RECORDING_SHAPES, 1, "here");
-	ins_recording_put_text(m.w, INS_RECORDING_SHAPES, 2, "here");
+	ins_recording_put_text(m.w, FIB_RECORDING_SHAPES, 1, "here");
+	ins_recording_put_text(m.w, FIB_RECORDING_SHAPES, 2, "here");
 	accounted(made_end(&m));
 	assert_int_equal(a->stack_waits_count, 1);
 	assert_int_equal(a->stack_waits[0].fibers, 2);

@@ -107,17 +107,17 @@ static void test_recording_says_so_too_where_only_a_name_follows(void **state)
 
 static void test_recording_of_something_else_is_refused_with_a_reason(void **state)
 {
-	struct ins_recording_head head = {.version = 9, .order = INS_RECORDING_ORDER};
+	struct fib_recording_head head = {.version = 9, .order = FIB_RECORDING_ORDER};
 	struct ins_recording *r;
 	struct ins_error error;
 
 	(void)state;
 	assert_int_equal(ins_recording_read("nothing", 7, "x", &error, &r), -ENOMSG);
 	assert_non_null(strstr(error.text, "x: is no recording"));
-	memcpy(head.magic, INS_RECORDING_MAGIC, sizeof head.magic);
+	memcpy(head.magic, FIB_RECORDING_MAGIC, sizeof head.magic);
 	assert_int_equal(ins_recording_read(&head, sizeof head, "x", &error, &r), -ENOTSUP);
 	assert_non_null(strstr(error.text, "another version"));
-	head.version = INS_RECORDING_VERSION;
+	head.version = FIB_RECORDING_VERSION;
 	assert_int_equal(ins_recording_read(&head, sizeof head, "x", &error, &r), -EINVAL);
 	head.order = 0x04030201;
 	assert_int_equal(ins_recording_read(&head, sizeof head, "x", &error, &r), -EXDEV);

@@ -51,14 +51,14 @@ static unsigned play(void)
 /* Events far from the clocks, clocks far from each other, and a list, in the longest recording. */
 static void test_times_at_the_ends_of_numbers_stay_within_the_recording(void **state)
 {
-	static const struct ins_recording_clock clocks[][2] = {
+	static const struct fib_recording_clock clocks[][2] = {
 		{{0, INT64_MIN}, {UINT64_MAX, INT64_MAX}},
 		{{0, INT64_MAX - 5}, {10, INT64_MAX}},
 		{{UINT64_MAX - 1, INT64_MIN}, {UINT64_MAX, INT64_MAX}},
 		{{7, INT64_MAX}, {7, INT64_MAX}}, /* two identical readings count as one */
 		{{7, INT64_MIN}, {7, INT64_MIN}},
 	};
-	const struct ins_recording_fiber fibers[] = {
+	const struct fib_recording_fiber fibers[] = {
 		{.id = 1, .since = INT64_MAX, .seen = INT64_MAX, .state = FIBER_SUSPENDED},
 		{.id = 2, .since = INT64_MIN, .seen = INT64_MAX, .state = FIBER_SUSPENDED},
 	};
@@ -79,12 +79,12 @@ static void test_times_at_the_ends_of_numbers_stay_within_the_recording(void **s
 	for (i = 0; i < sizeof clocks / sizeof clocks[0]; i++) {
 		struct made m = made_begin("ends.rec", LONGEST);
 
-		ins_recording_put(m.w, INS_RECORDING_FIBERS, fibers, sizeof fibers);
-		ins_recording_put(m.w, INS_RECORDING_CLOCKS, clocks[i], sizeof clocks[i]);
+		ins_recording_put(m.w, FIB_RECORDING_FIBERS, fibers, sizeof fibers);
+		ins_recording_put(m.w, FIB_RECORDING_CLOCKS, clocks[i], sizeof clocks[i]);
 		made_ring(&m, 0, 0, e, 6);
 		made_ring(&m, 1, 3, e, 1);
 		made_ring(&m, 1, 3, e + 3, 1);
-		ins_recording_put(m.w, INS_RECORDING_LAST, fibers, sizeof fibers);
+		ins_recording_put(m.w, FIB_RECORDING_LAST, fibers, sizeof fibers);
 		accounted(made_end(&m));
 		assert_true(play() > 0);
 		render();
@@ -96,7 +96,7 @@ static void test_times_at_the_ends_of_numbers_stay_within_the_recording(void **s
 static void test_sums_of_times_end_at_the_largest_number(void **state)
 {
 	struct made m = made_begin("sums.rec", LONGEST);
-	const struct ins_recording_fiber fibers[] = {
+	const struct fib_recording_fiber fibers[] = {
 		{.id = 1,
 		 .state = FIBER_SUSPENDED,
 		 .wait_kind = FIB_WAIT_MUTEX,
@@ -115,7 +115,7 @@ static void test_sums_of_times_end_at_the_largest_number(void **state)
 	};
 
 	(void)state;
-	ins_recording_put(m.w, INS_RECORDING_FIBERS, fibers, sizeof fibers);
+	ins_recording_put(m.w, FIB_RECORDING_FIBERS, fibers, sizeof fibers);
 	accounted(made_end(&m));
 	assert_int_equal(a->waiteds, 3);
 	assert_int_equal(a->all.waiting, INT64_MAX);
@@ -142,7 +142,7 @@ static void test_long_texts_are_cut_before_they_are_repeated(void **state)
 {
 	enum { FIBERS = 500, LONG = 1 << 20 };
 	struct made m = made_begin("long.rec", 100);
-	struct ins_recording_fiber fiber = {
+	struct fib_recording_fiber fiber = {
 		.entry = 0x77, .state = FIBER_SUSPENDED, .wait_kind = FIB_WAIT_MUTEX};
 	char *text = malloc(LONG + 1);
 
@@ -152,13 +152,13 @@ static void test_long_texts_are_cut_before_they_are_repeated(void **state)
 	text[LONG] = 0;
 	for (fiber.id = 1; fiber.id <= FIBERS; fiber.id++) {
 		fiber.wait_object = fiber.id;
-		ins_recording_put(m.w, INS_RECORDING_FIBERS, &fiber, sizeof fiber);
-		ins_recording_put_text(m.w, INS_RECORDING_OBJECTS, fiber.id,
+		ins_recording_put(m.w, FIB_RECORDING_FIBERS, &fiber, sizeof fiber);
+		ins_recording_put_text(m.w, FIB_RECORDING_OBJECTS, fiber.id,
 				       fiber.id % 100 ? "" : text);
 	}
-	ins_recording_put_text(m.w, INS_RECORDING_PLACES, 0x77, text);
-	ins_recording_put_text(m.w, INS_RECORDING_WORDS, FIB_WAIT_MUTEX, text);
-	ins_recording_put_text(m.w, INS_RECORDING_STACKS, 1, text);
+	ins_recording_put_text(m.w, FIB_RECORDING_PLACES, 0x77, text);
+	ins_recording_put_text(m.w, FIB_RECORDING_WORDS, FIB_WAIT_MUTEX, text);
+	ins_recording_put_text(m.w, FIB_RECORDING_STACKS, 1, text);
 	free(text);
 	accounted(made_end(&m));
 	assert_in_range(strlen(ins_recording_place(r, 0x77)), 100, 4096);
@@ -184,10 +184,10 @@ static void begin(int64_t length)
 	fwrite(&m.head, sizeof m.head, 1, file.out);
 }
 
-static void put_part(enum ins_recording_section type, const void *one, size_t size_one,
+static void put_part(enum fib_recording_section type, const void *one, size_t size_one,
 		     const void *two, size_t size_two)
 {
-	const struct ins_recording_part part = {.type = type, .size = size_one + size_two};
+	const struct fib_recording_part part = {.type = type, .size = size_one + size_two};
 
 	fwrite(&part, sizeof part, 1, file.out);
 	fwrite(one, 1, size_one, file.out);
@@ -207,14 +207,14 @@ static void end(void)
 }
 
 /* Half of the fibers are last known to run on the other carrier; the others wait to the end. */
-static struct ins_recording_fiber *make_many(size_t many)
+static struct fib_recording_fiber *make_many(size_t many)
 {
-	struct ins_recording_fiber *fiber = calloc(many, sizeof *fiber);
+	struct fib_recording_fiber *fiber = calloc(many, sizeof *fiber);
 	size_t i;
 
 	assert_non_null(fiber);
 	for (i = 0; i < many; i++)
-		fiber[i] = (struct ins_recording_fiber){
+		fiber[i] = (struct fib_recording_fiber){
 			.id = i + 1,
 			.since = BEGAN,
 			.seen = BEGAN + 10 * (int64_t)i,
@@ -229,22 +229,22 @@ static struct ins_recording_fiber *make_many(size_t many)
 static void test_many_holes_among_many_fibers_come_to_an_end(void **state)
 {
 	enum { MANY = 300000 };
-	const struct ins_recording_clock clock = {BEGAN, BEGAN};
-	const struct ins_recording_events lost = {1, 0, 1, 1}, other = {1, 1, 0, 0};
-	struct ins_recording_fiber *fiber = make_many(MANY);
+	const struct fib_recording_clock clock = {BEGAN, BEGAN};
+	const struct fib_recording_events lost = {1, 0, 1, 1}, other = {1, 1, 0, 0};
+	struct fib_recording_fiber *fiber = make_many(MANY);
 	struct fib_event e = {.type = FIB_EVENT_STEAL, .fiber = 1};
 	size_t i;
 
 	(void)state;
 	begin(10 * (int64_t)MANY);
-	put_part(INS_RECORDING_CLOCKS, &clock, sizeof clock, NULL, 0);
-	put_part(INS_RECORDING_FIBERS, fiber, MANY * sizeof *fiber, NULL, 0);
-	put_part(INS_RECORDING_LAST, fiber, MANY * sizeof *fiber, NULL, 0);
+	put_part(FIB_RECORDING_CLOCKS, &clock, sizeof clock, NULL, 0);
+	put_part(FIB_RECORDING_FIBERS, fiber, MANY * sizeof *fiber, NULL, 0);
+	put_part(FIB_RECORDING_LAST, fiber, MANY * sizeof *fiber, NULL, 0);
 	for (i = 0; i < MANY; i++) {
 		e.time = BEGAN + 10 * i;
-		put_part(INS_RECORDING_EVENTS, &lost, sizeof lost, &e, sizeof e);
+		put_part(FIB_RECORDING_EVENTS, &lost, sizeof lost, &e, sizeof e);
 	}
-	put_part(INS_RECORDING_EVENTS, &other, sizeof other, NULL, 0);
+	put_part(FIB_RECORDING_EVENTS, &other, sizeof other, NULL, 0);
 	free(fiber);
 	end();
 	assert_int_equal(r->lost, MANY);
@@ -277,8 +277,8 @@ static uint64_t colliding(uint64_t i)
 static void test_objects_that_are_chosen_to_collide_come_to_an_end(void **state)
 {
 	enum { MANY = 500000 };
-	const struct ins_recording_clock clock = {BEGAN, BEGAN};
-	const struct ins_recording_events ring = {1, 0, 2 * MANY, 0};
+	const struct fib_recording_clock clock = {BEGAN, BEGAN};
+	const struct fib_recording_events ring = {1, 0, 2 * MANY, 0};
 	struct fib_event *e = calloc(2 * MANY, sizeof *e);
 	size_t i;
 
@@ -293,8 +293,8 @@ static void test_objects_that_are_chosen_to_collide_come_to_an_end(void **state)
 			.object = colliding(i / 2),
 		};
 	begin(10 * (int64_t)MANY);
-	put_part(INS_RECORDING_CLOCKS, &clock, sizeof clock, NULL, 0);
-	put_part(INS_RECORDING_EVENTS, &ring, sizeof ring, e, 2 * MANY * sizeof *e);
+	put_part(FIB_RECORDING_CLOCKS, &clock, sizeof clock, NULL, 0);
+	put_part(FIB_RECORDING_EVENTS, &ring, sizeof ring, e, 2 * MANY * sizeof *e);
 	free(e);
 	end();
 	assert_int_equal(a->waiteds, 1);
@@ -305,8 +305,8 @@ static void test_objects_that_are_chosen_to_collide_come_to_an_end(void **state)
 /* One fiber that parks many times, once every `each` ns, for 2 ns. */
 static void put_parks(size_t many, int64_t each)
 {
-	const struct ins_recording_clock clock = {BEGAN, BEGAN};
-	const struct ins_recording_events ring = {1, 0, (uint32_t)(3 * many), 0};
+	const struct fib_recording_clock clock = {BEGAN, BEGAN};
+	const struct fib_recording_events ring = {1, 0, (uint32_t)(3 * many), 0};
 	struct fib_event *e = calloc(3 * many, sizeof *e);
 	size_t i;
 
@@ -321,8 +321,8 @@ static void put_parks(size_t many, int64_t each)
 		e[3 * i + 1].time = at + 1;
 		e[3 * i + 2].time = at + 3;
 	}
-	put_part(INS_RECORDING_CLOCKS, &clock, sizeof clock, NULL, 0);
-	put_part(INS_RECORDING_EVENTS, &ring, sizeof ring, e, 3 * many * sizeof *e);
+	put_part(FIB_RECORDING_CLOCKS, &clock, sizeof clock, NULL, 0);
+	put_part(FIB_RECORDING_EVENTS, &ring, sizeof ring, e, 3 * many * sizeof *e);
 	free(e);
 }
 
@@ -330,17 +330,17 @@ static void put_parks(size_t many, int64_t each)
 static void test_samples_that_last_beyond_all_waits_come_to_an_end(void **state)
 {
 	enum { MANY = 300000 };
-	struct ins_recording_sample *s = calloc(MANY, sizeof *s);
+	struct fib_recording_sample *s = calloc(MANY, sizeof *s);
 	size_t i;
 
 	(void)state;
 	assert_non_null(s);
 	for (i = 0; i < MANY; i++)
-		s[i] = (struct ins_recording_sample){
+		s[i] = (struct fib_recording_sample){
 			.fiber = 1, .to = INT64_MAX, .wait_kind = FIB_WAIT_SLEEP};
 	begin(10 * (int64_t)MANY);
 	put_parks(MANY, 10);
-	put_part(INS_RECORDING_SAMPLES, s, MANY * sizeof *s, NULL, 0);
+	put_part(FIB_RECORDING_SAMPLES, s, MANY * sizeof *s, NULL, 0);
 	free(s);
 	end();
 	assert_int_equal(a->all.waits, MANY);
@@ -355,9 +355,9 @@ static void test_samples_that_last_beyond_all_waits_come_to_an_end(void **state)
 static void test_long_stack_of_many_waits_is_read_once(void **state)
 {
 	enum { MANY = 200000, LONG = 1 << 17, EACH = 100000 };
-	const struct ins_recording_look look = {BEGAN, BEGAN + EACH, 1, 1, 0};
-	struct ins_recording_text head = {.size = LONG};
-	struct ins_recording_sample *s = calloc(MANY, sizeof *s);
+	const struct fib_recording_look look = {BEGAN, BEGAN + EACH, 1, 1, 0};
+	struct fib_recording_text head = {.size = LONG};
+	struct fib_recording_sample *s = calloc(MANY, sizeof *s);
 	char *text = malloc(LONG);
 	size_t i;
 
@@ -365,7 +365,7 @@ static void test_long_stack_of_many_waits_is_read_once(void **state)
 	assert_true(s && text);
 	memset(text, 'x', LONG);
 	for (i = 0; i < MANY; i++)
-		s[i] = (struct ins_recording_sample){.fiber = 1,
+		s[i] = (struct fib_recording_sample){.fiber = 1,
 						     .stack = 1 + i % 3,
 						     .from = BEGAN + EACH * (int64_t)i + 1,
 						     .to = BEGAN + EACH * (int64_t)i + 2,
@@ -373,9 +373,9 @@ static void test_long_stack_of_many_waits_is_read_once(void **state)
 	begin(EACH * (int64_t)MANY);
 	put_parks(MANY, EACH);
 	for (head.key = 1; head.key <= 3; head.key++)
-		put_part(INS_RECORDING_SHAPES, &head, sizeof head, text, LONG);
-	put_part(INS_RECORDING_SAMPLES, s, MANY * sizeof *s, NULL, 0);
-	put_part(INS_RECORDING_LOOKS, &look, sizeof look, NULL, 0);
+		put_part(FIB_RECORDING_SHAPES, &head, sizeof head, text, LONG);
+	put_part(FIB_RECORDING_SAMPLES, s, MANY * sizeof *s, NULL, 0);
+	put_part(FIB_RECORDING_LOOKS, &look, sizeof look, NULL, 0);
 	free(s);
 	free(text);
 	end();

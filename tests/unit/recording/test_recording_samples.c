@@ -18,8 +18,8 @@ static void test_samples_are_in_order_and_found_by_time(void **state)
 	made_sample(&m, 7, 1, 500, 0, FIB_WAIT_PARK, 0);
 	made_sample(&m, 9, 2, 100, 0, FIB_WAIT_PARK, 0);
 	made_sample(&m, 7, 2, 100, 0, FIB_WAIT_PARK, 0);
-	ins_recording_put_text(m.w, INS_RECORDING_SHAPES, 1, "run;one");
-	ins_recording_put_text(m.w, INS_RECORDING_SHAPES, 2, "run;two");
+	ins_recording_put_text(m.w, FIB_RECORDING_SHAPES, 1, "run;one");
+	ins_recording_put_text(m.w, FIB_RECORDING_SHAPES, 2, "run;two");
 	r = made_end(&m);
 	assert_int_equal(r->samples, 3);
 	assert_int_equal(r->looks, 3);
@@ -40,7 +40,7 @@ static void test_samples_are_in_order_and_found_by_time(void **state)
 static void test_stacks_of_an_older_recording_are_samples_of_its_end(void **state)
 {
 	struct made m = made_begin("older.rec", 1000);
-	const struct ins_recording_fiber last[] = {
+	const struct fib_recording_fiber last[] = {
 		{.id = 5, .seen = BEGAN + 900, .state = FIBER_RUNNABLE},
 		{.id = 6,
 		 .since = BEGAN + 20,
@@ -52,8 +52,8 @@ static void test_stacks_of_an_older_recording_are_samples_of_its_end(void **stat
 	struct ins_recording *r;
 
 	(void)state;
-	ins_recording_put(m.w, INS_RECORDING_LAST, last, sizeof last);
-	ins_recording_put_text(m.w, INS_RECORDING_STACKS, 6, "run;fiber_read");
+	ins_recording_put(m.w, FIB_RECORDING_LAST, last, sizeof last);
+	ins_recording_put_text(m.w, FIB_RECORDING_STACKS, 6, "run;fiber_read");
 	r = made_end(&m);
 	assert_int_equal(r->looks, 1);
 	assert_int_equal(r->samples, 1);

@@ -56,15 +56,15 @@ static void test_words_are_plain_and_say_what_is_waited_for(void **state)
 {
 	struct made m = made_begin("words.rec", 10);
 	struct fib_event e[1] = {{.type = FIB_EVENT_NAME, .fiber = 7}};
-	struct ins_recording_fiber f = {.id = 8, .wait_object = 0x50, .object_name = "a\"b\033"};
+	struct fib_recording_fiber f = {.id = 8, .wait_object = 0x50, .object_name = "a\"b\033"};
 	struct ins_recording *r;
 	char buf[256];
 
 	(void)state;
 	memcpy(&e[0].time, "a\"\033[2J\n", 7);
 	made_ring(&m, 0, 0, e, 1);
-	ins_recording_put(m.w, INS_RECORDING_FIBERS, &f, sizeof f);
-	ins_recording_put_text(m.w, INS_RECORDING_OBJECTS, 0x60, "cfg");
+	ins_recording_put(m.w, FIB_RECORDING_FIBERS, &f, sizeof f);
+	ins_recording_put_text(m.w, FIB_RECORDING_OBJECTS, 0x60, "cfg");
 	r = made_end(&m);
 	assert_string_equal(ins_recording_call(r, 7, buf, sizeof buf), "7 \"a\\\"\\x1b[2J\\x0a\"");
 	assert_string_equal(ins_recording_call(r, 8, buf, sizeof buf), "8");

@@ -70,7 +70,7 @@ static void test_recording_replaces_only_when_it_may(void **state)
 
 static void test_recording_on_a_full_disk_is_an_error(void **state)
 {
-	struct ins_recording_head head = {.began = 1, .ended = 2};
+	struct fib_recording_head head = {.began = 1, .ended = 2};
 	static char much[1 << 20];
 	struct ins_recording_writer *w;
 	struct ins_error error;
@@ -86,7 +86,7 @@ static void test_recording_on_a_full_disk_is_an_error(void **state)
 		signal(SIGXFSZ, SIG_IGN);
 		assert_int_equal(setrlimit(RLIMIT_FSIZE, &few), 0);
 	}
-	ins_recording_put(w, INS_RECORDING_FIBERS, much, sizeof much);
+	ins_recording_put(w, FIB_RECORDING_FIBERS, much, sizeof much);
 	assert_int_equal(ins_recording_end(w, &head, &error), -EFBIG);
 	assert_non_null(strstr(error.text, "cannot be written"));
 	assert_int_equal(files("full.rec*"), 0);

@@ -80,14 +80,14 @@ static void test_replay_knows_pinned_waits_and_whom_an_end_wakes(void **state)
 static void test_replay_knows_those_that_did_nothing(void **state)
 {
 	struct made m = made_begin("still.rec", 100);
-	const struct ins_recording_fiber first[] = {
+	const struct fib_recording_fiber first[] = {
 		{.id = 1, .since = BEGAN - 5, .state = FIBER_SUSPENDED, .wait_kind = FIB_WAIT_FD},
 		{.id = 2, .since = BEGAN + 5, .state = FIBER_RUNNING, .carrier = 1},
 		{.id = 3, .since = BEGAN + 5, .state = FIBER_CREATED},
 	};
 
 	(void)state;
-	ins_recording_put(m.w, INS_RECORDING_FIBERS, first, sizeof first);
+	ins_recording_put(m.w, FIB_RECORDING_FIBERS, first, sizeof first);
 	made_ring(&m, 0, 0, NULL, 0);
 	made_ring(&m, 1, 0, NULL, 0);
 	play(made_end(&m));
@@ -99,7 +99,7 @@ static void test_replay_knows_those_that_did_nothing(void **state)
 static void test_replay_knows_whom_the_first_turn_leaves(void **state)
 {
 	struct made m = made_begin("first.rec", 100);
-	const struct ins_recording_fiber first[] = {
+	const struct fib_recording_fiber first[] = {
 		{.id = 1, .since = BEGAN - 5, .state = FIBER_RUNNING, .carrier = 0},
 		{.id = 2, .since = BEGAN + 5, .state = FIBER_RUNNING, .carrier = 1},
 	};
@@ -107,7 +107,7 @@ static void test_replay_knows_whom_the_first_turn_leaves(void **state)
 	const struct fib_event one[] = {made_run(40, 4, FIB_EVENT_NOBODY, 0, 0)};
 
 	(void)state;
-	ins_recording_put(m.w, INS_RECORDING_FIBERS, first, sizeof first);
+	ins_recording_put(m.w, FIB_RECORDING_FIBERS, first, sizeof first);
 	made_ring(&m, 0, 0, zero, 1);
 	made_ring(&m, 1, 0, one, 1);
 	play(made_end(&m));

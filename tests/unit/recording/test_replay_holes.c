@@ -19,12 +19,12 @@
 static void test_replay_says_only_what_is_certain_where_events_were_lost(void **state)
 {
 	struct made m = made_begin("hole.rec", 10000000);
-	const struct ins_recording_fiber first[] = {
+	const struct fib_recording_fiber first[] = {
 		{.id = 3, .since = BEGAN, .state = FIBER_RUNNABLE},
 		{.id = 4, .since = BEGAN, .state = FIBER_SUSPENDED, .wait_kind = FIB_WAIT_PARK},
 		{.id = 6, .since = BEGAN, .state = FIBER_RUNNABLE},
 	};
-	const struct ins_recording_fiber last[] = {
+	const struct fib_recording_fiber last[] = {
 		{.id = 4,
 		 .since = BEGAN,
 		 .seen = BEGAN + 9000000,
@@ -41,11 +41,11 @@ static void test_replay_says_only_what_is_certain_where_events_were_lost(void **
 	const struct fib_event other[] = {made_run(10, 5, FIB_EVENT_NOBODY, 0, 0)};
 
 	(void)state;
-	ins_recording_put(m.w, INS_RECORDING_FIBERS, first, sizeof first);
+	ins_recording_put(m.w, FIB_RECORDING_FIBERS, first, sizeof first);
 	made_ring(&m, 0, 0, early, 3);
 	made_ring(&m, 0, 5, late, 2);
 	made_ring(&m, 1, 0, other, 1);
-	ins_recording_put(m.w, INS_RECORDING_LAST, last, sizeof last);
+	ins_recording_put(m.w, FIB_RECORDING_LAST, last, sizeof last);
 	play(made_end(&m));
 	assert_string_equal(told, "0 makes 3 at 5\n"
 				  "1 runs 10-40 on 0 cut\n"
@@ -85,7 +85,7 @@ static struct made parked(void)
 	return m;
 }
 
-static const struct ins_recording_fiber still[] = {
+static const struct fib_recording_fiber still[] = {
 	{.id = 1,
 	 .since = BEGAN + 85 * MS,
 	 .seen = BEGAN + 90 * MS,
@@ -100,7 +100,7 @@ static void test_wait_whose_end_may_be_lost_is_not_counted_on(void **state)
 
 	(void)state;
 	/* At the end fiber 1 waits again. It has waited since 85 ms. */
-	ins_recording_put(m.w, INS_RECORDING_LAST, still, sizeof still);
+	ins_recording_put(m.w, FIB_RECORDING_LAST, still, sizeof still);
 	play(made_end(&m));
 	assert_string_equal(told, "1 runs 10000000-20000000 on 0\n"
 				  "1 waits 20000000-30000000 for 3:0 cut\n"
@@ -120,22 +120,22 @@ static void test_wait_that_was_seen_after_the_hole_goes_on(void **state)
 
 	(void)state;
 	made_sample(&m, 1, 1, 70 * MS, 19 * MS, FIB_WAIT_PARK, 0);
-	ins_recording_put(m.w, INS_RECORDING_LAST, still + 1, sizeof still[1]);
+	ins_recording_put(m.w, FIB_RECORDING_LAST, still + 1, sizeof still[1]);
 	play(made_end(&m));
 	assert_non_null(strstr(told, "1 waits 20000000-100000000 for 3:0 on and on\n"));
 	m = parked();
 	made_sample(&m, 1, 1, 70 * MS, 19 * MS, FIB_WAIT_SLEEP, 0);
-	ins_recording_put(m.w, INS_RECORDING_LAST, still + 1, sizeof still[1]);
+	ins_recording_put(m.w, FIB_RECORDING_LAST, still + 1, sizeof still[1]);
 	play(made_end(&m));
 	assert_non_null(strstr(told, "1 waits 20000000-30000000 for 3:0 cut\n"));
 	m = parked();
 	made_sample(&m, 1, 1, 70 * MS, 50 * MS, FIB_WAIT_PARK, 0);
-	ins_recording_put(m.w, INS_RECORDING_LAST, still + 1, sizeof still[1]);
+	ins_recording_put(m.w, FIB_RECORDING_LAST, still + 1, sizeof still[1]);
 	play(made_end(&m));
 	assert_non_null(strstr(told, "1 waits 20000000-30000000 for 3:0 cut\n"));
 	m = parked();
 	made_sample(&m, 1, 1, 40 * MS, 19 * MS, FIB_WAIT_PARK, 0);
-	ins_recording_put(m.w, INS_RECORDING_LAST, still + 1, sizeof still[1]);
+	ins_recording_put(m.w, FIB_RECORDING_LAST, still + 1, sizeof still[1]);
 	play(made_end(&m));
 	/* The sample was taken in the hole: the wait lasted at least until then. */
 	assert_non_null(strstr(told, "1 waits 20000000-40000000 for 3:0 cut\n"
@@ -216,7 +216,7 @@ static void test_pinned_wait_ends_where_its_events_are_lost(void **state)
 static void test_holes_of_a_carrier_leave_who_runs_on_another(void **state)
 {
 	struct made m = made_begin("other.rec", 100);
-	const struct ins_recording_fiber first[] = {
+	const struct fib_recording_fiber first[] = {
 		{.id = 7, .since = BEGAN, .state = FIBER_RUNNING, .carrier = 0},
 		{.id = 8, .since = BEGAN, .state = FIBER_RUNNING, .carrier = 1},
 		{.id = 9, .since = BEGAN, .state = FIBER_RUNNING, .carrier = 1},
@@ -228,7 +228,7 @@ static void test_holes_of_a_carrier_leave_who_runs_on_another(void **state)
 	};
 
 	(void)state;
-	ins_recording_put(m.w, INS_RECORDING_FIBERS, first, sizeof first);
+	ins_recording_put(m.w, FIB_RECORDING_FIBERS, first, sizeof first);
 	made_ring(&m, 0, 0, &e[0], 1);
 	made_ring(&m, 0, 5, &e[1], 1); /* a hole from 10 to 20 */
 	made_ring(&m, 0, 5, &e[2], 1); /* a hole from 20 to 30 */
@@ -249,7 +249,7 @@ static void test_holes_of_a_carrier_leave_who_runs_on_another(void **state)
 static void test_holes_end_what_the_list_at_the_end_saw_before_them(void **state)
 {
 	struct made m = made_begin("seen.rec", 10000000);
-	const struct ins_recording_fiber both[] = {
+	const struct fib_recording_fiber both[] = {
 		{.id = 4,
 		 .since = BEGAN,
 		 .seen = BEGAN + 5000000,
@@ -269,10 +269,10 @@ static void test_holes_end_what_the_list_at_the_end_saw_before_them(void **state
 	unsigned i;
 
 	(void)state;
-	ins_recording_put(m.w, INS_RECORDING_FIBERS, both, sizeof both);
+	ins_recording_put(m.w, FIB_RECORDING_FIBERS, both, sizeof both);
 	for (i = 0; i < 6; i++)
 		made_ring(&m, 0, i != 4, &e[i], 1);
-	ins_recording_put(m.w, INS_RECORDING_LAST, both, sizeof both);
+	ins_recording_put(m.w, FIB_RECORDING_LAST, both, sizeof both);
 	play(made_end(&m));
 	assert_string_equal(told, "4 waits 0-5000000 for 3:0 cut\n"
 				  "0 wakes 4 at 6600000\n"

@@ -35,8 +35,8 @@ static void look(struct made *m)
 	static const struct ins_replay_ops ops = {.slice = tell};
 	struct ins_replay *replay;
 
-	ins_recording_put_text(m->w, INS_RECORDING_SHAPES, 1, "at_a");
-	ins_recording_put_text(m->w, INS_RECORDING_SHAPES, 2, "at_b");
+	ins_recording_put_text(m->w, FIB_RECORDING_SHAPES, 1, "at_a");
+	ins_recording_put_text(m->w, FIB_RECORDING_SHAPES, 2, "at_b");
 	r = made_end(m);
 	assert_int_equal(ins_replay_new(r, &replay), 0);
 	assert_int_equal(ins_sample_match_new(r, replay, &seen), 0);
@@ -98,7 +98,7 @@ static void test_stack_that_fits_no_wait_is_nobodys(void **state)
  */
 static void test_stack_of_two_waits_is_nobodys(void **state)
 {
-	struct ins_recording_sample s = {
+	struct fib_recording_sample s = {
 		.fiber = 1,
 		.stack = 1,
 		.since = BEGAN + 9 * MS,
@@ -106,25 +106,25 @@ static void test_stack_of_two_waits_is_nobodys(void **state)
 		.to = BEGAN + 65 * MS,
 		.wait_kind = FIB_WAIT_PARK,
 	};
-	const struct ins_recording_look when = {s.from, s.to, 1, 1, 0};
+	const struct fib_recording_look when = {s.from, s.to, 1, 1, 0};
 	struct made m = waits(FIB_WAIT_PARK, FIB_WAIT_PARK);
 
 	(void)state;
-	ins_recording_put(m.w, INS_RECORDING_SAMPLES, &s, sizeof s);
-	ins_recording_put(m.w, INS_RECORDING_LOOKS, &when, sizeof when);
+	ins_recording_put(m.w, FIB_RECORDING_SAMPLES, &s, sizeof s);
+	ins_recording_put(m.w, FIB_RECORDING_LOOKS, &when, sizeof when);
 	look(&m);
 	assert_string_equal(told, "10-50 -\n60-70 -\n80-100 -\n");
 
 	m = waits(FIB_WAIT_PARK, FIB_WAIT_SLEEP);
-	ins_recording_put(m.w, INS_RECORDING_SAMPLES, &s, sizeof s);
-	ins_recording_put(m.w, INS_RECORDING_LOOKS, &when, sizeof when);
+	ins_recording_put(m.w, FIB_RECORDING_SAMPLES, &s, sizeof s);
+	ins_recording_put(m.w, FIB_RECORDING_LOOKS, &when, sizeof when);
 	look(&m);
 	assert_string_equal(told, "10-50 at_a\n60-70 -\n80-100 -\n");
 
 	m = waits(FIB_WAIT_PARK, FIB_WAIT_PARK);
 	s.since = BEGAN + 58 * MS;
-	ins_recording_put(m.w, INS_RECORDING_SAMPLES, &s, sizeof s);
-	ins_recording_put(m.w, INS_RECORDING_LOOKS, &when, sizeof when);
+	ins_recording_put(m.w, FIB_RECORDING_SAMPLES, &s, sizeof s);
+	ins_recording_put(m.w, FIB_RECORDING_LOOKS, &when, sizeof when);
 	look(&m);
 	assert_string_equal(told, "10-50 -\n60-70 at_a\n80-100 -\n");
 }
@@ -132,7 +132,7 @@ static void test_stack_of_two_waits_is_nobodys(void **state)
 /* An older recording stores only the earliest time at which its stacks were taken. */
 static void test_stack_of_an_older_recording_may_have_been_left_since(void **state)
 {
-	const struct ins_recording_fiber last = {.id = 1,
+	const struct fib_recording_fiber last = {.id = 1,
 						 .since = BEGAN + 10 * MS,
 						 .seen = BEGAN + 45 * MS,
 						 .state = FIBER_SUSPENDED,
@@ -140,8 +140,8 @@ static void test_stack_of_an_older_recording_may_have_been_left_since(void **sta
 	struct made m = waits(FIB_WAIT_PARK, FIB_WAIT_SLEEP);
 
 	(void)state;
-	ins_recording_put(m.w, INS_RECORDING_LAST, &last, sizeof last);
-	ins_recording_put_text(m.w, INS_RECORDING_STACKS, 1, "before");
+	ins_recording_put(m.w, FIB_RECORDING_LAST, &last, sizeof last);
+	ins_recording_put_text(m.w, FIB_RECORDING_STACKS, 1, "before");
 	look(&m);
 	assert_string_equal(told, "10-50 -\n60-70 -\n80-100 -\n");
 }
