@@ -3,7 +3,7 @@
 # explore.mk - libfiber-test: libfiber's sources with other files where a choice is made or a clock is read
 #
 # make test-library    build/lib/libfiber-test.a, the preloaded build/lib/libfiber-test.so and build/bin/fibertest
-# make bugs            the programs of fixtures/bugs, which are linked with it
+# make bugs            the programs of fixtures/bugs, which are linked with it, and of fixtures/reports
 # make explore          the tests of libfiber's own primitives, SCHEDULES=20000 of each with SEED=1; TIME=60s for each
 # make explore-model   every outcome of 500 random programs, against a model of its own
 # make test-hashes     every build and any number of processes makes the same choices; HASH_SEEDS=3
@@ -100,7 +100,8 @@ $(BUILD)/obj/explore/lib/core/note.S.o: $(GDB_SCRIPT)
 
 # -- programs with a bug each --
 BUGS := $(if $(EXPLORED),$(patsubst fixtures/bugs/%.c,$(BUILD)/bin/bugs/%,$(wildcard fixtures/bugs/*.c)))
-bugs: $(BUGS)
+REPORTED := $(if $(EXPLORED),$(patsubst fixtures/reports/%.c,$(BUILD)/bin/reports/%,$(wildcard fixtures/reports/*.c)))
+bugs: $(BUGS) $(REPORTED)
 # Those whose bug is in accesses to memory are compiled as tests/memory is, below.
 BUGS_SEEN := $(if $(EXPLORED),$(BUILD)/bin/bugs/relaxed_publish)
 $(filter-out $(BUGS_SEEN),$(BUGS)): $(BUILD)/bin/bugs/%: fixtures/bugs/%.c $(BUILD)/lib/libfiber-test.a
@@ -108,6 +109,13 @@ $(filter-out $(BUGS_SEEN),$(BUGS)): $(BUILD)/bin/bugs/%: fixtures/bugs/%.c $(BUI
 	@mkdir -p $(@D) $(BUILD)/obj/fixtures/bugs
 	$(Q)$(CC) $(CPPFLAGS) $(PUB_INC) -Ilibfiber-test/include $(CFLAGS) -MMD -MP -MF $(BUILD)/obj/fixtures/bugs/$*.d -o $@ $< \
 		$(LDFLAGS) $(BUILD)/lib/libfiber-test.a $(EXPLORE_LIBS)
+
+# -- programs whose reports are tested --
+$(BUILD)/bin/reports/%: fixtures/reports/%.c $(BUILD)/lib/libfiber-test.a
+	$(call say,CC,$(call compiled))
+	@mkdir -p $(@D) $(BUILD)/obj/fixtures/reports
+	$(Q)$(CC) $(CPPFLAGS) $(PUB_INC) -Ilibfiber-test/include $(CFLAGS) -MMD -MP -MF $(BUILD)/obj/fixtures/reports/$*.d -o $@ $< \
+		$(LDFLAGS) $(BUILD)/lib/libfiber-test.a $(if $(filter in_%,$*),-lcmocka) $(EXPLORE_LIBS)
 
 .PHONY: bench-test-echo
 bench-test-echo: $(BUILD)/bench/test_echo

@@ -8,6 +8,7 @@
 
 #include "explore/settings.h"
 #include "strategy/strategy.h"
+#include "text/escape.h"
 
 const char fib_options_help[] =
 	"  --replay TOKEN      run the one schedule of a token in this process\n"
@@ -27,15 +28,30 @@ const char fib_options_help[] =
 	"  -j, --jobs N        processes\n"
 	"  --trace[=FILE]      print every step of a replay\n"
 	"  --at-failure WHAT   of a replay: report, abort, stop\n"
+	"  --timeline FILE     write a replay as a recording for fibertrace export and report\n"
 	"  --no-minimize       keep the schedule as it was found\n"
+	"  --keep-going        go on after a finding; report each distinct one once\n"
+	"  --format FORMAT     text, tap, junit, json\n"
+	"  -o FILE             write there, completely or not at all; default: standard output\n"
+	"  --progress WHEN     a line on a terminal: auto, always, never\n"
 	"  --help, --version\n"
 	"\n"
 	"Exit status: 0 nothing was found, 1 something was found, 2 bad usage or it could not be "
-	"run.\n";
+	"run,\n"
+	"130 and 143 after SIGINT and SIGTERM.\n";
+
+static struct fib_options options;
+
+const struct fib_options *fib_options(void)
+{
+	return &options;
+}
 
 _Noreturn void fib_refuse(const char *program, const char *what, const char *why)
 {
-	fprintf(stderr, "%s: %.80s: %s\n", program, what, why);
+	char plain[96];
+
+	fprintf(stderr, "%s: %s: %s\n", program, fib_plain(what, plain, sizeof plain), why);
 	exit(2);
 }
 
@@ -66,15 +82,50 @@ static void set(const char *program, const char *name, const char *value)
 		fib_refuse(program, what, why);
 }
 
-bool fib_option_take(int argc, char *argv[], int *i)
+/* Note an option that only a replay has. */
+static void note_replays(const char *option)
 {
-	static const char *const names[] = {
-		"replay", "schedules", "seed", "strategy",   "steps",  "preemptions", "slack",
-		"time",	  "hang",      "jobs", "at-failure", "faults", "fault-limit"};
+	static const char *const all[] = {"--trace", "--timeline", "--at-failure"};
+	unsigned i;
+
+	for (i = 0; i < sizeof all / sizeof *all; i++)
+		if (strncmp(option, all[i], strlen(all[i])) == 0)
+			options.of_replays = all[i];
+}
+
+/* Options that say where and how to report. */
+static bool take_report(int argc, char *argv[], int *i)
+{
+	const char *const word = argv[*i], *value = value_of(argc, argv, i, "format");
+	char what[128];
+
+	if (value) {
+		options.format = fib_format_find(value);
+		snprintf(what, sizeof what, "--format %s", value);
+		if (!options.format)
+			fib_refuse(argv[0], what, "it is text, tap, junit or json");
+	} else if (strcmp(word, "-o") == 0) {
+		if (*i + 1 == argc)
+			fib_refuse(argv[0], "-o", "needs a value");
+		options.file = argv[++*i];
+	} else if (strncmp(word, "-o", 2) == 0) {
+		options.file = word + 2;
+	} else {
+		return false;
+	}
+	return true;
+}
+
+static bool take_setting(int argc, char *argv[], int *i)
+{
+	static const char *const names[] = {"replay",	   "schedules",	  "seed",	"strategy",
+					    "steps",	   "preemptions", "slack",	"time",
+					    "hang",	   "jobs",	  "at-failure", "faults",
+					    "fault-limit", "timeline",	  "progress"};
 	unsigned k;
 
 	for (k = 0; k < sizeof names / sizeof *names; k++) {
-		const char *value = argv[*i] ? value_of(argc, argv, i, names[k]) : NULL;
+		const char *value = value_of(argc, argv, i, names[k]);
 
 		if (!value)
 			continue;
@@ -89,7 +140,27 @@ bool fib_option_take(int argc, char *argv[], int *i)
 		set(argv[0], "trace", argv[*i] + 8);
 	else if (strcmp(argv[*i], "--no-minimize") == 0)
 		set(argv[0], "minimize", "0");
+	else if (strcmp(argv[*i], "--keep-going") == 0)
+		set(argv[0], "keep-going", "1");
 	else
 		return false;
 	return true;
+}
+
+bool fib_option_take(int argc, char *argv[], int *i)
+{
+	note_replays(argv[*i]);
+	return take_report(argc, argv, i) || take_setting(argc, argv, i);
+}
+
+void fib_options_check(const char *program)
+{
+	const struct fib_settings *s = fib_settings();
+
+	if (s->replay && s->keep_going)
+		fib_refuse(program, "--keep-going", "does not go with --replay");
+	if (s->replay && (options.format || options.file))
+		fib_refuse(program, "--replay", "does not go with --format and -o");
+	if (options.of_replays && !s->replay)
+		fib_refuse(program, options.of_replays, "needs --replay");
 }

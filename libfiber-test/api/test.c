@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* test.c - what a test calls within a schedule */
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <fiber/fiber.h>
 #include <fiber/test.h>
 
 #include "choice.h"
-#include "explore/explore.h"
 #include "explore/explorer.h"
 #include "explore/faults.h"
 #include "explore/finding.h"
@@ -19,43 +16,6 @@
 #include "sched/gather.h"
 #include "sched/ready.h"
 #include "sched/sched.h"
-
-int fiber_test_explore(fiber_test_fn *fn, void *arg, const struct fiber_test_options *options,
-		       struct fiber_test_result *ret)
-{
-	unsigned before;
-	char *report;
-	const int rc = fib_explore(fn, arg, options, ret, &report, &before);
-
-	free(report);
-	return rc;
-}
-
-/* cmocka's, if the program is linked with it. */
-void _assert_true(unsigned long long result, const char *expression, const char *file, int line)
-	__attribute__((weak));
-
-void fiber_test_at(fiber_test_fn *fn, void *arg, const struct fiber_test_options *options,
-		   const char *file, int line)
-{
-	struct fiber_test_result result = {.size = sizeof result};
-	unsigned before;
-	char *report;
-	const int rc = fib_explore(fn, arg, options, &result, &report, &before);
-
-	if (rc == 0)
-		return;
-	if (rc < 0)
-		fprintf(stderr, "fiber-test: %s:%d: cannot explore: %s\n", file, line,
-			strerror(-rc));
-	else
-		fputs(report ? report : result.message, stderr);
-	fflush(stderr);
-	if (_assert_true)
-		_assert_true(0, report ? report : strerror(-rc), file, line);
-	free(report);
-	abort();
-}
 
 bool fiber_test_running(void)
 {

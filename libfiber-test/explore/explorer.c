@@ -53,11 +53,19 @@ static struct {
 	unsigned alone; /* yields in a row with no other fiber to run */
 	void (*trace)(uint32_t number, const struct fib_intent *intent);
 	void (*count)(uint32_t number, uint32_t parent);
+	void (*trace_choice)(enum fib_choice_kind kind, uint32_t number, const char *what,
+			     unsigned chosen);
 } x = {.fair_seed = 1};
 
 void fib_explorer_trace(void (*fn)(uint32_t number, const struct fib_intent *intent))
 {
 	x.trace = fn;
+}
+
+void fib_explorer_trace_choices(void (*fn)(enum fib_choice_kind kind, uint32_t number,
+					   const char *what, unsigned chosen))
+{
+	x.trace_choice = fn;
 }
 
 void fib_explorer_count(void (*fn)(uint32_t number, uint32_t parent))
@@ -354,6 +362,12 @@ unsigned fib_explore_next(void)
 
 unsigned fib_explore_pick(unsigned n, const char *what)
 {
-	(void)what;
-	return x.on && fib_self() ? fib_explore_one_of(FIB_CHOICE_CHOOSE, n) : 0;
+	unsigned chosen;
+
+	if (!x.on || n < 2 || !fib_self())
+		return 0;
+	chosen = fib_explore_one_of(FIB_CHOICE_CHOOSE, n);
+	if (x.schedule.traced && x.trace_choice)
+		x.trace_choice(FIB_CHOICE_CHOOSE, fib_explorer_number(fib_self()), what, chosen);
+	return chosen;
 }

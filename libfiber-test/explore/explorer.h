@@ -106,4 +106,8 @@ void fib_explorer_fair_seed(uint64_t seed);
 /* Set the function that is called for each executed call when the schedule is traced. */
 void fib_explorer_trace(void (*fn)(uint32_t number, const struct fib_intent *intent));
 
+/* The same for choices of other kinds than RUN and TIME; what: the text of the choice. */
+void fib_explorer_trace_choices(void (*fn)(enum fib_choice_kind kind, uint32_t number,
+					   const char *what, unsigned chosen));
+
 #endif

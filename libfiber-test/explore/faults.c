@@ -79,12 +79,11 @@ struct site {
 static void note(const struct site *site, int error)
 {
 	const uint32_t number = fib_explorer_number(site->fiber);
-	char text[128];
 
 	if (!fib_explorer_traced())
 		return;
-	snprintf(text, sizeof text, "fault: %s: %s", site->call, name_of(error));
-	fib_report_note(number, text, site->at ? site->at : fib_explorer_intent(number)->at);
+	fib_report_fault(number, site->call, name_of(error),
+			 site->at ? site->at : fib_explorer_intent(number)->at);
 }
 
 /* Choose whether and how it fails. Returns 0, or the error of the way. */

@@ -49,6 +49,11 @@ void fib_finding_progress(void)
 	fib_store(&here.shared->progress, fib_load(&here.shared->progress) + 1);
 }
 
+void fib_finding_places(uint64_t places)
+{
+	here.shared->places = places;
+}
+
 void fib_finding_reached(uint64_t bits)
 {
 	fib_store(&here.shared->reached, fib_load(&here.shared->reached) | bits);
@@ -79,8 +84,14 @@ static bool same_but_for_ids(const char *a, const char *b)
 bool fib_finding_same(const struct fib_shared *a, const struct fib_shared *b)
 {
 	return fib_load(&a->found) && fib_load(&b->found) && a->verdict == b->verdict &&
-	       a->line == b->line && same_but_for_ids(a->message, b->message) &&
-	       strcmp(a->file, b->file) == 0;
+	       a->line == b->line && a->places == b->places &&
+	       same_but_for_ids(a->message, b->message) && strcmp(a->file, b->file) == 0;
+}
+
+bool fib_finding_stops_for_shell(int status)
+{
+	return WIFSTOPPED(status) && (WSTOPSIG(status) == SIGTSTP || WSTOPSIG(status) == SIGTTIN ||
+				      WSTOPSIG(status) == SIGTTOU);
 }
 
 bool fib_finding_status(struct fib_shared *shared, int status)
@@ -93,13 +104,20 @@ bool fib_finding_status(struct fib_shared *shared, int status)
 		return false;
 	if (WIFEXITED(status))
 		snprintf(text, sizeof text, "exit(%d)", WEXITSTATUS(status));
+	else if (WIFSTOPPED(status))
+		snprintf(text, sizeof text, "stopped by signal %d (%s)", WSTOPSIG(status),
+			 strsignal(WSTOPSIG(status)));
 	else if (WTERMSIG(status) == SIGABRT)
 		snprintf(text, sizeof text, "abort()");
+	else if (WTERMSIG(status) == SIGKILL)
+		snprintf(text, sizeof text,
+			 "killed by SIGKILL: from outside, or because memory ran out");
 	else
 		snprintf(text, sizeof text, "signal %d (%s)", WTERMSIG(status),
 			 strsignal(WTERMSIG(status)));
-	shared->verdict = WIFSIGNALED(status) && WTERMSIG(status) != SIGABRT ? FIBER_TEST_CRASHED
-									     : FIBER_TEST_FAILED;
+	shared->verdict = WIFEXITED(status) || (WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT)
+				  ? FIBER_TEST_FAILED
+				  : FIBER_TEST_CRASHED;
 	snprintf(shared->message, sizeof shared->message, "%s", text);
 	fib_store(&shared->found, 1);
 	return true;

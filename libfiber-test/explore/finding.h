@@ -34,8 +34,12 @@ struct fib_shared {
 	_Atomic uint64_t reached;   /* bits of options.reach */
 	uint32_t verdict;
 	int32_t line;
+	uint64_t places; /* fib_finding_places() */
 	char message[1024], file[256];
 	char report[FIB_REPORT_ROOM]; /* of a traced schedule: the report proper */
+	_Atomic uint32_t detailed;    /* of a traced schedule: the file of details is complete */
+	uint32_t tree;		      /* fib_exhaustive_save() before the schedule that runs */
+	bool unlearnt; /* strategies have learnt nothing: that schedule has a finding */
 	unsigned step_room;
 	struct fib_step steps[];
 };
@@ -53,16 +57,23 @@ _Noreturn void fib_finding(enum fiber_test_verdict verdict, const char *fmt, ...
 _Noreturn void fib_finding_at(enum fiber_test_verdict verdict, const char *file, int line,
 			      const char *message);
 
+/* What tells the finding that follows from others with its verdict and message: a sum over the places
+ * in the program that it is about. */
+void fib_finding_places(uint64_t places);
+
 /*
- * A process ended with this status of waitpid(). Without a finding of its own, any end but exit(0)
+ * A process ended or stopped with this status of waitpid(). Without a finding of its own, any end but exit(0)
  * is one. Returns whether there is a finding.
  */
 bool fib_finding_status(struct fib_shared *shared, int status);
 
+/* Whether a shell has stopped all processes of a command, which it will continue. */
+bool fib_finding_stops_for_shell(int status);
+
 /* The same for a process of this process's schedule: with a finding it ends this process too. */
 void fib_finding_leave(int status);
 
-/* Whether both have a finding, with the same verdict, message and place. */
+/* Whether both have a finding, with the same verdict, message and places. */
 bool fib_finding_same(const struct fib_shared *a, const struct fib_shared *b);
 
 /* As an error: the program never called libfiber. */

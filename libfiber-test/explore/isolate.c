@@ -63,8 +63,15 @@ void fib_isolate(const struct fib_test *test, const struct fib_schedule *schedul
 		run(test, schedule, parent);
 	if (child < 0)
 		fib_finding_give_up(errno);
-	while (waitpid(child, &status, 0) < 0)
-		if (errno != EINTR)
-			fib_finding_give_up(errno);
+	for (;;) {
+		if (waitpid(child, &status, WUNTRACED) < 0) {
+			if (errno != EINTR)
+				fib_finding_give_up(errno);
+		} else if (!fib_finding_stops_for_shell(status)) {
+			break;
+		} else {
+			kill(child, SIGCONT);
+		}
+	}
 	fib_finding_leave(status);
 }

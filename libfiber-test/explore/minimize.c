@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "explore/interrupt.h"
 #include "os/virtual.h"
 
 #define TRIES_MAX 2000u
@@ -27,11 +28,11 @@ static bool comes_back(struct search *s, const struct fib_deviation *deviations,
 	struct fib_worker w;
 	bool back;
 
-	if (s->tries++ >= TRIES_MAX || fib_virtual_real() > s->end)
+	if (s->tries++ >= TRIES_MAX || fib_virtual_real() > s->end || fib_interrupted())
 		return false;
 	if (fib_worker_try(s->test, deviations, n, false, &w) < 0)
 		return false;
-	fib_worker_wait(&w, s->test->options->hang_limit, INT64_MAX);
+	fib_worker_wait(&w, s->test->options->hang_limit);
 	back = fib_finding_same(w.shared, s->found);
 	fib_worker_release(&w);
 	return back;

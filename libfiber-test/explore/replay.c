@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "explore/crash.h"
 #include "explore/isolate.h"
 #include "explore/learn.h"
 #include "explore/settings.h"
@@ -21,14 +22,16 @@
 #include "explore/whole.h"
 #include "os/virtual.h"
 #include "report/report.h"
+#include "report/timeline.h"
 #include "strategy/strategy.h"
+#include "text/escape.h"
 #include "token/token.h"
 
 static struct {
 	const struct fib_test *test;
+	struct fib_shared *shared;
 	struct fib_token token;
 	unsigned next; /* deviation */
-	struct fib_shared *shared;
 	bool matched;
 } replay;
 
@@ -42,37 +45,61 @@ __attribute__((noinline)) void fiber_test_failed(void)
 	__asm__ volatile("" ::: "memory"); /* not removed: debuggers stop here */
 }
 
-static void write_trace(void)
+static void refuse(const char *file, int rc)
 {
-	const char *const to = fib_settings()->trace;
-	int fd = STDERR_FILENO;
+	fprintf(stderr, "fiber-test: %s: %s\n", file, strerror(-rc));
+	fflush(NULL);
+	_exit(2); /* fibers are left: what they own is no leak of this process */
+}
 
+/* Write the files of the replay, the trace to stderr. */
+static void write_files(void)
+{
+	const char *const to = fib_settings()->trace, *const timeline = fib_settings()->timeline;
+	int fd = STDERR_FILENO, rc = 0;
+
+	if (timeline)
+		rc = fib_timeline_write(timeline);
+	if (rc < 0)
+		refuse(timeline, rc);
 	if (!to)
 		return;
 	if (strcmp(to, "1") != 0)
 		fd = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	if (fd < 0) {
-		fprintf(stderr, "fiber-test: %s: %s\n", to, strerror(errno));
-		exit(2);
-	}
+	if (fd < 0)
+		refuse(to, -errno);
 	fib_report_trace(fd);
 	if (fd != STDERR_FILENO)
 		close(fd);
 }
 
-static void on_found(struct fib_shared *shared)
+static void report(const char *verdict, const char *message)
 {
-	fprintf(stderr, "fiber-test: %s: %s: %s\nfiber-test: replay: FIBER_TEST_REPLAY=%s\n",
-		replay.test->options->name,
-		fiber_test_verdict_name((enum fiber_test_verdict)shared->verdict), shared->message,
-		fib_settings()->replay);
-	fprintf(stderr, "fiber-test: %u choices, %u deviations\n", fib_load(&shared->made),
-		replay.token.n);
-	if (shared->file[0])
-		fprintf(stderr, "%s:%d: %s\n", shared->file, shared->line, shared->message);
+	struct fib_shared *shared = replay.shared;
+
+	fputs("fiber-test: ", stderr);
+	fib_put_plain(stderr, replay.test->options->name);
+	fprintf(stderr, ": %s: ", verdict);
+	fib_put_plain(stderr, message);
+	fprintf(stderr, "\nfiber-test: replay: FIBER_TEST_REPLAY=%s\n", fib_settings()->replay);
+	fprintf(stderr, "fiber-test: %u choice%s, %u deviation%s\n", fib_load(&shared->made),
+		fib_load(&shared->made) == 1 ? "" : "s", replay.token.n,
+		replay.token.n == 1 ? "" : "s");
+	if (shared->file[0]) {
+		fib_put_plain(stderr, shared->file);
+		fprintf(stderr, ":%d: ", shared->line);
+		fib_put_plain(stderr, shared->message);
+		fputc('\n', stderr);
+	}
 	fib_report_write(shared->report, sizeof shared->report);
 	fputs(shared->report, stderr);
-	write_trace();
+	write_files();
+}
+
+static void on_found(struct fib_shared *shared)
+{
+	fib_crash_catch(NULL);
+	report(fiber_test_verdict_name((enum fiber_test_verdict)shared->verdict), shared->message);
 	fiber_test_failed();
 	if (fib_settings()->at_failure == FIB_FAILURE_STOP)
 		raise(SIGSTOP);
@@ -80,6 +107,25 @@ static void on_found(struct fib_shared *shared)
 		abort();
 	fflush(NULL);
 	_exit(1);
+}
+
+/* The process is about to end, by a signal or exit(). */
+static void on_crash(void)
+{
+	const int signal = fib_crash_signal();
+	char message[128];
+
+	if (!fib_explorer_on())
+		return;
+	if (signal == SIGABRT)
+		snprintf(message, sizeof message, "abort()");
+	else if (signal)
+		snprintf(message, sizeof message, "signal %d (%s)", signal, strsignal(signal));
+	else
+		snprintf(message, sizeof message, "exit()");
+	report(fiber_test_verdict_name(signal && signal != SIGABRT ? FIBER_TEST_CRASHED
+								   : FIBER_TEST_FAILED),
+	       message);
 }
 
 /* A choice that the token expects and the test does not have: it is of another test, or of other
@@ -98,6 +144,14 @@ static unsigned follow(void *context, const struct fib_choice *choice)
 			    "choice %u: the token takes alternative %u, the test has %u",
 			    choice->step + 1, chosen + 1, choice->n);
 	return chosen;
+}
+
+/* Forget what was recorded before. */
+static void begin_report(void)
+{
+	fib_report_begin();
+	if (fib_settings()->timeline)
+		fib_timeline_begin();
 }
 
 static void run(const struct fib_test *test, struct fib_shared *shared)
@@ -119,7 +173,7 @@ static void run(const struct fib_test *test, struct fib_shared *shared)
 			fib_learn(test, &s,
 				  test->options->flags & FIBER_TEST_ISOLATE ? fib_isolate
 									    : fib_run_schedule);
-			fib_report_begin();
+			begin_report();
 			fib_strategies_parse(test->options->strategy, &strategies, &why);
 			fib_strategies_begin(&strategies, replay.token.seed, replay.token.number);
 			s.choose = fib_strategies_choose;
@@ -133,14 +187,16 @@ static void run(const struct fib_test *test, struct fib_shared *shared)
 
 static void ended_well(void)
 {
+	fib_crash_catch(NULL);
 	if (!replay.token.numbered && replay.next < replay.token.n)
 		fib_finding(FIBER_TEST_DIVERGED,
 			    "the test ended after %u choices, the token has more: it is of another "
 			    "test, or the code has changed",
 			    fib_load(&replay.shared->made));
-	write_trace();
-	fprintf(stderr, "fiber-test: %s: the schedule of the token ends well\n",
-		replay.test->options->name);
+	write_files();
+	fputs("fiber-test: ", stderr);
+	fib_put_plain(stderr, replay.test->options->name);
+	fputs(": the schedule of the token ends well\n", stderr);
 }
 
 void fib_replay(const struct fib_test *test)
@@ -154,7 +210,7 @@ void fib_replay(const struct fib_test *test)
 		return;
 	replay.test = test;
 	replay.matched = true;
-	shared = fib_shared_new(o->steps);
+	replay.shared = shared = fib_shared_new(o->steps);
 	if (!shared || fib_run_prepare(test) < 0) {
 		fprintf(stderr, "fiber-test: %s: out of memory\n", o->name);
 		exit(2);
@@ -164,7 +220,8 @@ void fib_replay(const struct fib_test *test)
 	fib_sharing_learn(test);
 	fib_virtual_set_patience(o->hang_limit);
 	fib_finding_to(shared, on_found);
-	fib_report_begin();
+	begin_report();
+	fib_crash_catch(on_crash);
 	run(test, shared);
 	ended_well();
 	fib_shared_free(shared);

@@ -14,13 +14,14 @@
 #include "token/token.h"
 
 #define SECOND INT64_C(1000000000)
-#define KNOWN_FLAGS \
-	(FIBER_TEST_ISOLATE | FIBER_TEST_MEMORY | FIBER_TEST_DESCRIPTORS | FIBER_TEST_NO_RACES | 0u)
+#define KNOWN_FLAGS                                                                                \
+	(FIBER_TEST_ISOLATE | FIBER_TEST_MEMORY | FIBER_TEST_DESCRIPTORS | FIBER_TEST_KEEP_GOING | \
+	 FIBER_TEST_NO_RACES | 0u)
 
 static struct {
 	struct fib_settings all;
-	bool has_strategy, has_schedules, has_seed, has_steps, has_preemptions, has_slack, has_time,
-		has_hang, has_jobs, has_faults, has_fault_limit;
+	bool has_progress, has_strategy, has_schedules, has_seed, has_steps, has_preemptions,
+		has_slack, has_time, has_hang, has_jobs, has_faults, has_fault_limit;
 	const char *strategy;
 	uint64_t schedules, seed, steps, preemptions, jobs, fault_limit;
 	unsigned faults;
@@ -165,6 +166,41 @@ static int minimize(const char *text, const char **ret_why)
 	return rc;
 }
 
+static int progress(const char *text, const char **ret_why)
+{
+	static const char *const names[] = {"never", "always", "auto", "0", "1"};
+	unsigned i;
+
+	*ret_why = "it is auto, always, never, 0 or 1";
+	for (i = 0; i < fib_countof(names); i++) {
+		if (strcmp(text, names[i]) != 0)
+			continue;
+		over.all.progress = (enum fib_progress_when)(i % 3);
+		over.has_progress = true;
+		return 0;
+	}
+	return -EINVAL;
+}
+
+/* An empty name would be no file. */
+static int file(const char *text, const char **at, const char **ret_why)
+{
+	*ret_why = "needs the name of a file";
+	*at = text;
+	return text[0] ? 0 : -EINVAL;
+}
+
+void fib_settings_progress_by_default(void)
+{
+	if (!over.has_progress)
+		over.all.progress = FIB_PROGRESS_AUTO;
+}
+
+void fib_settings_hide_stdout(void)
+{
+	over.all.hide_stdout = true;
+}
+
 int fib_setting_set(const char *name, const char *value, const char **ret_why)
 {
 	static const struct {
@@ -215,8 +251,14 @@ int fib_setting_set(const char *name, const char *value, const char **ret_why)
 		return minimize(value, ret_why);
 	if (strcmp(name, "hash") == 0)
 		return yes_or_no(value, &over.all.hash, ret_why);
-	if (strcmp(name, "trace") == 0) {
-		over.all.trace = value;
+	if (strcmp(name, "progress") == 0)
+		return progress(value, ret_why);
+	if (strcmp(name, "trace") == 0)
+		return file(value, &over.all.trace, ret_why);
+	if (strcmp(name, "timeline") == 0)
+		return file(value, &over.all.timeline, ret_why);
+	if (strcmp(name, "keep-going") == 0) {
+		over.all.keep_going = true;
 		return 0;
 	}
 	*ret_why = "no such setting";
@@ -236,6 +278,7 @@ void fib_settings_read_environment(void)
 		{"FIBER_TEST_TRACE", "trace"},	       {"FIBER_TEST_AT_FAILURE", "at-failure"},
 		{"FIBER_TEST_MINIMIZE", "minimize"},   {"FIBER_TEST_HASH", "hash"},
 		{"FIBER_TEST_FAULTS", "faults"},       {"FIBER_TEST_FAULT_LIMIT", "fault-limit"},
+		{"FIBER_TEST_TIMELINE", "timeline"},   {"FIBER_TEST_PROGRESS", "progress"},
 	};
 	static bool done;
 	const char *value, *why;
@@ -271,6 +314,8 @@ static int check(const struct fiber_test_options *o)
 
 static void override(struct fiber_test_options *o)
 {
+	if (over.all.keep_going)
+		o->flags |= FIBER_TEST_KEEP_GOING;
 	if (over.has_strategy)
 		o->strategy = over.strategy;
 	if (over.has_schedules)

@@ -12,7 +12,7 @@ void fib_sharing_learn(const struct fib_test *test)
 	if (!fib_memory_learn_begin())
 		return;
 	if (fib_worker_try(test, NULL, 0, false, &w) == 0) {
-		fib_worker_wait(&w, test->options->hang_limit, INT64_MAX);
+		fib_worker_wait(&w, test->options->hang_limit);
 		fib_worker_release(&w);
 	}
 	fib_memory_learn_end();

@@ -15,25 +15,30 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/compiler.h"
 #include "memory.h"
-#include "os/virtual.h"
+#include "explore/crash.h"
 #include "explore/hash.h"
+#include "explore/interrupt.h"
 #include "explore/isolate.h"
 #include "explore/learn.h"
 #include "explore/settings.h"
 #include "explore/whole.h"
+#include "os/virtual.h"
 #include "report/report.h"
 #include "strategy/strategy.h"
 
-#define LOOK_MS	     50
+#define UNATTENDED   INT64_C(2000000000) /* ns */
 #define ERRORS_SHOWN 16384u
 
 static struct fib_board *board_here; /* NULL: the process runs one schedule */
+static int details_here = -1;
+static struct fib_shared *shared_here; /* of a traced schedule */
 
 /* Let the other workers stop at the number of this schedule. */
 static void leave(struct fib_shared *shared)
@@ -41,7 +46,7 @@ static void leave(struct fib_shared *shared)
 	const uint64_t number = fib_load(&shared->running);
 	uint64_t lowest;
 
-	if (board_here) {
+	if (board_here && !board_here->keep_going) {
 		lowest = fib_load(&board_here->lowest);
 		while (number < lowest && !fib_cas(&board_here->lowest, &lowest, number))
 			;
@@ -49,9 +54,19 @@ static void leave(struct fib_shared *shared)
 	_exit(1);
 }
 
+static void describe(void)
+{
+	if (!fib_explorer_on())
+		return;
+	fib_report_write(shared_here->report, sizeof shared_here->report);
+	fib_report_json(details_here);
+	fib_store(&shared_here->detailed, 1);
+}
+
 static void leave_with_report(struct fib_shared *shared)
 {
-	fib_report_write(shared->report, sizeof shared->report);
+	(void)shared;
+	describe();
 	_exit(1);
 }
 
@@ -70,7 +85,12 @@ static void settle(struct fib_worker *w, const struct fib_test *test)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	catch_no_faults();
+	fib_interrupt_ignore();
+	/* Thousands of aborts would leave thousands of cores. */
+	setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
 	dup2(w->errors, STDERR_FILENO);
+	if (fib_settings()->hide_stdout)
+		dup2(w->errors, STDOUT_FILENO);
 	if (fib_whole())
 		fib_whole_settle(w->errors);
 	/* An assertion of cmocka aborts instead of jumping to another stack. */
@@ -84,16 +104,19 @@ static void settle(struct fib_worker *w, const struct fib_test *test)
 /* Returns 0 in the child, 1 in the parent. */
 static int start(const struct fib_test *test, struct fib_worker *ret)
 {
-	*ret = (struct fib_worker){fib_shared_new(test->options->steps), -1, -1, -1};
+	*ret = FIB_WORKER_NONE;
+	ret->shared = fib_shared_new(test->options->steps);
 	ret->errors = memfd_create("fiber-test", MFD_CLOEXEC);
 	if (!ret->shared || ret->errors < 0) {
 		fib_worker_release(ret);
+		*ret = FIB_WORKER_NONE;
 		return -ENOMEM;
 	}
 	fflush(NULL);
 	ret->pid = fork();
 	if (ret->pid < 0) {
 		fib_worker_release(ret);
+		*ret = FIB_WORKER_NONE;
 		return -EAGAIN;
 	}
 	if (ret->pid == 0) {
@@ -101,6 +124,7 @@ static int start(const struct fib_test *test, struct fib_worker *ret)
 		return 0;
 	}
 	ret->pidfd = (int)syscall(SYS_pidfd_open, ret->pid, 0);
+	ret->since = ret->looked = fib_virtual_real();
 	return 1;
 }
 
@@ -116,59 +140,96 @@ static struct fib_schedule schedule_of(const struct fib_test *test, struct fib_s
 	};
 }
 
-static void run_many(const struct fib_test *test, struct fib_board *board,
-		     struct fib_shared *shared, unsigned index, unsigned count)
+/* Learn, unless the schedule to learn from has a finding of its own. */
+static void learn(const struct fib_test *test, const struct fib_schedule *s,
+		  struct fib_shared *shared, const struct fib_shared *after, fib_run_fn *run)
+{
+	if (after && (fib_load(&after->learning) || after->unlearnt)) {
+		shared->unlearnt = true;
+		return;
+	}
+	fib_store(&shared->running, 1);
+	fib_store(&shared->learning, 1);
+	fib_learn(test, s, run);
+	fib_store(&shared->learning, 0);
+}
+
+/* Returns whether there is a next schedule. */
+static bool count_schedule(struct fib_shared *shared, const struct fib_strategies *strategies,
+			   unsigned step_limit)
+{
+	const unsigned made = fib_load(&shared->made), fair = fib_explorer_fair_after(step_limit);
+
+	fib_store(&shared->hash,
+		  fib_load(&shared->hash) + fib_hash_schedule(fib_load(&shared->choices),
+							      fib_load(&shared->running)));
+	if (made > fib_load(&shared->longest))
+		fib_store(&shared->longest, made);
+	fib_finding_reached(fib_run_reached());
+	fib_store(&shared->schedules, fib_load(&shared->schedules) + 1);
+	fib_finding_progress();
+	if (fib_strategies_end(strategies, shared->steps, made < fair ? made : fair))
+		return true;
+	/* Later choices are random: not all were taken. */
+	fib_store(&shared->complete, fib_strategies_visit_all(strategies) &&
+					     fib_memory_complete() &&
+					     fib_load(&shared->longest) <= fair);
+	return false;
+}
+
+/* Go on behind the schedule that ended with a finding. False: it was the last one. */
+static bool resume(const struct fiber_test_options *o, const struct fib_strategies *strategies,
+		   const struct fib_shared *after)
+{
+	const unsigned fair = fib_explorer_fair_after(o->steps);
+	unsigned made;
+
+	if (!after || fib_load(&after->learning))
+		return true;
+	made = fib_load(&after->made);
+	fib_strategies_begin(strategies, o->seed, 1);
+	fib_exhaustive_restore(after->tree);
+	return fib_strategies_end(strategies, after->steps, made < fair ? made : fair);
+}
+
+static void run_many(const struct fib_test *test, struct fib_board *board, struct fib_worker *w,
+		     unsigned stride, const struct fib_shared *after)
 {
 	const struct fiber_test_options *o = test->options;
+	struct fib_shared *shared = w->shared;
 	const struct fib_schedule s = schedule_of(test, shared);
 	fib_run_fn *const run = o->flags & FIBER_TEST_ISOLATE ? fib_isolate : fib_run_schedule;
 	struct fib_strategies strategies;
 	uint64_t number;
-	unsigned made;
-	const unsigned fair = fib_explorer_fair_after(o->steps);
 	const char *why;
+	bool more;
 
 	fib_strategies_parse(o->strategy, &strategies, &why);
 	board_here = board;
 	fib_exhaustive_limit(o->preemptions);
-	fib_store(&shared->running, 1);
-	fib_store(&shared->learning, 1);
-	fib_learn(test, &s, run);
-	fib_store(&shared->learning, 0);
-	for (number = index + 1; number <= o->schedules && number < fib_load(&board->lowest);
-	     number += count) {
+	learn(test, &s, shared, after, run);
+	more = resume(o, &strategies, after);
+	for (number = w->from; more && number <= o->schedules && number < fib_load(&board->lowest);
+	     number += stride) {
 		fib_store(&shared->running, number);
 		if (lseek(STDERR_FILENO, 0, SEEK_CUR) > 0 && ftruncate(STDERR_FILENO, 0) == 0)
 			lseek(STDERR_FILENO, 0, SEEK_SET);
 		fib_strategies_begin(&strategies, o->seed, number);
+		shared->tree = fib_exhaustive_save();
 		run(test, &s);
-		fib_store(&shared->hash,
-			  fib_load(&shared->hash) +
-				  fib_hash_schedule(fib_load(&shared->choices), number));
-		made = fib_load(&shared->made);
-		if (made > fib_load(&shared->longest))
-			fib_store(&shared->longest, made);
-		fib_finding_reached(fib_run_reached());
-		fib_store(&shared->schedules, fib_load(&shared->schedules) + 1);
-		fib_finding_progress();
-		if (!fib_strategies_end(&strategies, shared->steps, made < fair ? made : fair)) {
-			/* Later choices are random: not all were taken. */
-			fib_store(&shared->complete, fib_strategies_visit_all(&strategies) &&
-							     fib_memory_complete() &&
-							     fib_load(&shared->longest) <= fair);
-			break;
-		}
+		more = count_schedule(shared, &strategies, o->steps);
 	}
 	_exit(0);
 }
 
-int fib_worker_explore(const struct fib_test *test, struct fib_board *board, unsigned index,
-		       unsigned count, struct fib_worker *ret)
+int fib_worker_explore(const struct fib_test *test, struct fib_board *board, uint64_t from,
+		       unsigned stride, const struct fib_shared *after, struct fib_worker *ret)
 {
 	const int rc = start(test, ret);
 
+	ret->from = from;
 	if (rc == 0)
-		run_many(test, board, ret->shared, index, count);
+		run_many(test, board, ret, stride, after);
 	return rc < 0 ? rc : 0;
 }
 
@@ -192,10 +253,15 @@ static unsigned deviate(void *context, const struct fib_choice *choice)
 int fib_worker_try(const struct fib_test *test, const struct fib_deviation *deviations, unsigned n,
 		   bool traced, struct fib_worker *ret)
 {
+	const int details = traced ? memfd_create("fiber-test", MFD_CLOEXEC) : -1;
 	const int rc = start(test, ret);
 	struct deviating d = {deviations, n, 0};
 	struct fib_schedule s;
 
+	if (rc < 0)
+		close(details);
+	else
+		ret->details = details;
 	if (rc != 0)
 		return rc < 0 ? rc : 0;
 	s = schedule_of(test, ret->shared);
@@ -204,11 +270,56 @@ int fib_worker_try(const struct fib_test *test, const struct fib_deviation *devi
 	s.replays = true;
 	s.traced = traced;
 	if (traced) {
+		details_here = details;
+		shared_here = ret->shared;
+		fib_crash_catch(describe);
 		fib_report_begin();
 		fib_finding_to(ret->shared, leave_with_report);
 	}
 	fib_run_schedule(test, &s);
 	_exit(0);
+}
+
+/* Cut the last line that is not empty off a text of n bytes. Returns it; "" if there is none. */
+static char *cut_line(char *text, size_t *n)
+{
+	while (*n > 0 && strchr("\n\r", text[*n - 1]))
+		text[--*n] = 0;
+	while (*n > 0 && text[*n - 1] != '\n')
+		--*n;
+	return text + *n;
+}
+
+/*
+ * Another library has said on stderr what failed, in the last line. cmocka says it in the line
+ * before, and the place in the last one.
+ */
+static void take_message(const struct fib_worker *w)
+{
+	static const char cmocka[] = ": error: Failure!";
+	struct fib_shared *shared = w->shared;
+	char text[2048], *line, *colon;
+	const off_t end = lseek(w->errors, 0, SEEK_END);
+	const off_t from = end > (off_t)sizeof text - 1 ? end - (off_t)sizeof text + 1 : 0;
+	const ssize_t got = pread(w->errors, text, sizeof text - 1, from);
+	size_t n = got < 0 ? 0 : (size_t)got, length;
+
+	if (!fib_load(&shared->found) || strcmp(shared->message, "abort()") != 0)
+		return;
+	text[n] = 0;
+	line = cut_line(text, &n);
+	length = strlen(line);
+	if (length > sizeof cmocka && strcmp(line + length - sizeof cmocka + 1, cmocka) == 0) {
+		line[length - sizeof cmocka + 1] = 0;
+		colon = strrchr(line, ':');
+		if (colon && n) {
+			shared->line = (int32_t)strtol(colon + 1, NULL, 10);
+			snprintf(shared->file, sizeof shared->file, "%.*s", (int)(colon - line),
+				 line);
+			line = cut_line(text, &n);
+		}
+	}
+	snprintf(shared->message, sizeof shared->message, "%s", line[0] ? line : "abort()");
 }
 
 static void call_hung(struct fib_shared *shared, int64_t hang_limit)
@@ -219,16 +330,21 @@ static void call_hung(struct fib_shared *shared, int64_t hang_limit)
 	fib_store(&shared->found, 1);
 }
 
-/* The last line that is not empty, without line ends. */
-static void last_line(const char *text, char *ret, size_t size)
+/* It is alive. Returns whether it must end. */
+static bool must_end(struct fib_worker *w, int64_t hang_limit)
 {
-	const char *end = text + strlen(text), *at;
+	const int64_t now = fib_virtual_real();
+	const uint64_t progress = fib_load(&w->shared->progress);
 
-	while (end > text && (end[-1] == '\n' || end[-1] == '\r'))
-		end--;
-	for (at = end; at > text && at[-1] != '\n'; at--)
-		;
-	snprintf(ret, size, "%.*s", (int)(end - at), at);
+	/* This process itself was stopped for a while. */
+	if (progress != w->seen || now - w->looked > UNATTENDED)
+		w->since = now;
+	w->seen = progress;
+	w->looked = now;
+	if (hang_limit < 0 || now - w->since <= hang_limit)
+		return false;
+	call_hung(w->shared, hang_limit);
+	return true;
 }
 
 char *fib_worker_errors(const struct fib_worker *w)
@@ -242,47 +358,34 @@ char *fib_worker_errors(const struct fib_worker *w)
 	return text;
 }
 
-/* An assertion of another library has said on stderr what failed. */
-static void take_message(const struct fib_worker *w)
+bool fib_worker_ended(struct fib_worker *w, int64_t hang_limit, bool over)
 {
-	struct fib_shared *shared = w->shared;
-	char *errors;
-
-	if (!fib_load(&shared->found) || strcmp(shared->message, "abort()") != 0)
-		return;
-	errors = fib_worker_errors(w);
-	if (errors && errors[0])
-		last_line(errors, shared->message, sizeof shared->message);
-	free(errors);
-}
-
-void fib_worker_wait(struct fib_worker *w, int64_t hang_limit, int64_t end)
-{
-	struct pollfd one = {w->pidfd, POLLIN, 0};
-	uint64_t seen = 0, progress;
-	int64_t since = fib_virtual_real(), now;
 	int status = 0;
+	bool ended = waitpid(w->pid, &status, WNOHANG | WUNTRACED) == w->pid;
 
-	while (waitpid(w->pid, &status, WNOHANG) == 0) {
-		poll(&one, w->pidfd >= 0, w->pidfd >= 0 ? LOOK_MS : 1);
-		now = fib_virtual_real();
-		progress = fib_load(&w->shared->progress);
-		if (progress != seen) {
-			seen = progress;
-			since = now;
-		}
-		if (hang_limit >= 0 && now - since > hang_limit)
-			call_hung(w->shared, hang_limit);
-		else if (now < end)
-			continue;
+	if (ended && fib_finding_stops_for_shell(status)) {
+		kill(w->pid, SIGCONT);
+		ended = false;
+	}
+	if (!ended && !over && !must_end(w, hang_limit))
+		return false;
+	if (ended)
+		fib_finding_status(w->shared, status);
+	if (!ended || WIFSTOPPED(status)) {
 		kill(w->pid, SIGKILL);
 		waitpid(w->pid, &status, 0);
-		status = 0;
-		break;
 	}
 	w->pid = -1;
-	fib_finding_status(w->shared, status);
 	take_message(w);
+	return true;
+}
+
+void fib_worker_wait(struct fib_worker *w, int64_t hang_limit)
+{
+	struct pollfd one = {w->pidfd, POLLIN, 0};
+
+	while (!fib_worker_ended(w, hang_limit, fib_interrupted() != 0))
+		poll(&one, w->pidfd >= 0, w->pidfd >= 0 ? FIB_LOOK_MS : 1);
 }
 
 void fib_worker_release(struct fib_worker *w)
@@ -290,6 +393,8 @@ void fib_worker_release(struct fib_worker *w)
 	fib_shared_free(w->shared);
 	if (w->errors >= 0)
 		close(w->errors);
+	if (w->details >= 0)
+		close(w->details);
 	if (w->pidfd >= 0)
 		close(w->pidfd);
 }

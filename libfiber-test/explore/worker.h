@@ -3,6 +3,7 @@
 #ifndef FIB_TEST_WORKER_H
 #define FIB_TEST_WORKER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -13,29 +14,48 @@
 /* What all workers of a test share. */
 struct fib_board {
 	_Atomic uint64_t lowest; /* the lowest number of a schedule with a finding */
+	bool keep_going;	 /* others do not stop there */
 };
 
 struct fib_worker {
-	struct fib_shared *shared;
-	int errors; /* a file with what it wrote to stderr */
+	struct fib_shared *shared; /* NULL: no worker */
+	int errors;		   /* a file with what it wrote to stderr */
+	int details;		   /* a file with the members of a JSON object; -1: not traced */
 	pid_t pid;
 	int pidfd;
+	uint64_t from;	/* the first number */
+	uint64_t seen;	/* progress, ... */
+	int64_t since;	/* ... when it changed, ns of the real clock ... */
+	int64_t looked; /* ... and when it was looked at */
 };
 
-/* Start worker `index` of `count`: it runs the schedules index + 1, index + 1 + count, ... */
-int fib_worker_explore(const struct fib_test *test, struct fib_board *board, unsigned index,
-		       unsigned count, struct fib_worker *ret);
+#define FIB_WORKER_NONE                          \
+	(struct fib_worker)                      \
+	{                                        \
+		NULL, -1, -1, -1, -1, 0, 0, 0, 0 \
+	}
+#define FIB_LOOK_MS 50
+
+/*
+ * Start a worker that runs the schedules from, from + stride, ... after: the memory of a worker
+ * whose last schedule had a finding, which the new one continues; NULL: none.
+ */
+int fib_worker_explore(const struct fib_test *test, struct fib_board *board, uint64_t from,
+		       unsigned stride, const struct fib_shared *after, struct fib_worker *ret);
 
 /* Start a worker that runs the one schedule with these deviations. */
 int fib_worker_try(const struct fib_test *test, const struct fib_deviation *deviations, unsigned n,
 		   bool traced, struct fib_worker *ret);
 
 /*
- * Wait for its end; kill it after hang_limit (ns; < 0: none) without progress, or at `end` (ns of
- * the real clock; INT64_MAX: none). Then shared->found says whether there is a finding, also if a
- * signal ended the process.
+ * Whether it has ended. It is killed after hang_limit (ns; < 0: none) without progress, if it was
+ * stopped, and if `over` is true. After the end shared->found says whether there is a finding, also
+ * if a signal ended the process.
  */
-void fib_worker_wait(struct fib_worker *worker, int64_t hang_limit, int64_t end);
+bool fib_worker_ended(struct fib_worker *worker, int64_t hang_limit, bool over);
+
+/* Wait for its end. */
+void fib_worker_wait(struct fib_worker *worker, int64_t hang_limit);
 
 /* The end of what it wrote to stderr; the caller frees it. NULL: no memory. */
 char *fib_worker_errors(const struct fib_worker *worker);

@@ -20,11 +20,13 @@
 #define BEGINNING INT64_C(1000000000) /* ns */
 #define READINGS  1000u
 #define STEP	  INT64_C(1000000) /* ns */
+#define TICK	  INT64_C(1000)	   /* ns */
 
 static struct {
 	bool on;
 	int64_t now;
 	int64_t patience;
+	int64_t tick; /* the last one */
 	int64_t (*nearest)(void);
 	unsigned readings;
 } clock_of_schedule = {.patience = INT64_C(10000000000)};
@@ -51,6 +53,7 @@ void fib_virtual_begin(int64_t (*nearest)(void))
 	clock_of_schedule.nearest = nearest;
 	clock_of_schedule.on = follows = true;
 	clock_of_schedule.now = BEGINNING;
+	clock_of_schedule.tick = 0;
 	clock_of_schedule.readings = 0;
 }
 
@@ -92,6 +95,14 @@ int64_t fib_virtual_patience(void)
 int64_t fib_virtual_now(void)
 {
 	return clock_of_schedule.on ? clock_of_schedule.now : fib_virtual_real();
+}
+
+int64_t fib_virtual_tick(void)
+{
+	const int64_t now = fib_virtual_now(), least = clock_of_schedule.tick + TICK;
+
+	clock_of_schedule.tick = now > least ? now : least;
+	return clock_of_schedule.tick;
 }
 
 void fib_virtual_chosen(void)

@@ -24,6 +24,12 @@ bool fib_virtual_here(void);
 /* fib_os_now() for the loop itself: it is no reading of the program. */
 int64_t fib_virtual_now(void);
 
+/*
+ * The time of an event of the recorder. Virtual time stands still while fibers run, so each event is
+ * at least 1 us later than the one before, which keeps them in order and visible.
+ */
+int64_t fib_virtual_tick(void);
+
 /* A choice was made: the program does not only read the clock. */
 void fib_virtual_chosen(void);
 

@@ -67,7 +67,7 @@ void fib_place_of(const void *at, struct fib_place *ret)
 	Dwfl_Module *module;
 	const char *file;
 
-	*ret = (struct fib_place){NULL, NULL, 0};
+	*ret = (struct fib_place){NULL, NULL, NULL, 0};
 	if (!self())
 		return;
 	module = dwfl_addrmodule(dwfl, pc);
@@ -75,8 +75,10 @@ void fib_place_of(const void *at, struct fib_place *ret)
 		return;
 	ret->function = dwfl_module_addrname(module, pc);
 	file = file_and_line(module, pc, &ret->line);
-	if (file)
+	if (file) {
+		ret->path = file;
 		ret->file = last_part(file);
+	}
 }
 
 const char *fib_place_text(const void *at, char *buf, size_t size)

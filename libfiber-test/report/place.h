@@ -7,6 +7,7 @@
 
 struct fib_place {
 	const char *function; /* NULL: unknown */
+	const char *path;     /* of the source file; NULL: unknown */
 	const char *file;     /* its last part; NULL: unknown */
 	int line;
 };

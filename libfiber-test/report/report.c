@@ -1,226 +1,221 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report.c - show how a schedule led to its finding
+ * report.c - say in words how a schedule led to its finding
  *
- * The trace has a line for each call of a fiber. The report shows at most SHOWN of them: the last
- * calls before a switch to another fiber, and the first after it, from the end backwards.
+ * First the deadlocks, with the lines of `fiberctl deadlock`, then all other fibers, then the trace.
  */
 #include "report/report.h"
 
-#include <ctype.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include <fiber/introspect.h>
-
-#include "base/check.h"
-#include "core/names.h"
-#include "core/registry.h"
 #include "explore/explorer.h"
+#include "explore/waits.h"
 #include "memory.h"
-#include "os/os.h"
+#include "report/columns.h"
+#include "report/objects.h"
 #include "report/place.h"
-
-#define SHOWN 40u
-
-struct entry {
-	uint32_t number;
-	struct fib_intent intent;
-	char *note; /* NULL: a call */
-	int64_t now;
-};
+#include "report/trace.h"
+#include "text/escape.h"
 
 static struct {
-	struct entry *at;
-	size_t n, room;
 	bool wanted;
 	const char *first; /* before the fibers; NULL: nothing */
-} trace;
-
-static struct entry *add(uint32_t number)
-{
-	if (trace.n == trace.room) {
-		trace.room = trace.room ? 2 * trace.room : 256;
-		trace.at = realloc(trace.at, trace.room * sizeof *trace.at);
-		fib_check(trace.at);
-	}
-	trace.at[trace.n] = (struct entry){.number = number, .now = fib_os_now()};
-	return &trace.at[trace.n++];
-}
-
-static void add_call(uint32_t number, const struct fib_intent *intent)
-{
-	add(number)->intent = *intent;
-}
+} report;
 
 void fib_report_begin(void)
 {
-	trace.n = 0;
-	trace.wanted = true;
-	trace.first = NULL;
-	fib_explorer_trace(add_call);
+	report.wanted = true;
+	report.first = NULL;
+	fib_trace_begin();
 }
 
 bool fib_report_is_wanted(void)
 {
-	return trace.wanted;
+	return report.wanted;
 }
 
 void fib_report_begin_with(const char *text)
 {
-	trace.first = text;
+	report.first = text;
 }
 
 void fib_report_note(uint32_t number, const char *text, const void *at)
 {
-	struct entry *e = add(number);
-
-	e->note = strdup(text);
-	e->intent.at = at;
+	fib_trace_note(number, text, at);
 }
 
-struct text {
-	char *at, *end;
-};
-
-__attribute__((format(printf, 2, 3))) static void put(struct text *t, const char *fmt, ...)
+void fib_report_fault(uint32_t number, const char *call, const char *way, const void *at)
 {
-	va_list ap;
-	int n;
-
-	va_start(ap, fmt);
-	n = vsnprintf(t->at, (size_t)(t->end - t->at), fmt, ap);
-	va_end(ap);
-	if (n > 0)
-		t->at += n < t->end - t->at ? n : t->end - t->at - 1;
-}
-
-/* Names come from the program: nothing in them may control a terminal. */
-static const char *clean(const char *name, char *buf, size_t size)
-{
-	size_t i;
-
-	for (i = 0; name[i] && i + 1 < size; i++)
-		buf[i] = isprint((unsigned char)name[i]) && name[i] != '"' ? name[i] : '?';
-	buf[i] = 0;
-	return buf;
+	fib_trace_fault(number, call, way, at);
 }
 
 /* The id of a fiber within the schedule. */
-static unsigned long long number_of(uint64_t id, uint64_t first)
+static unsigned long long number_of(uint64_t id)
 {
-	return id - first + 1;
+	return id - fib_explorer_first_id() + 1;
 }
 
-struct fibers {
-	struct text *text;
-	uint64_t first; /* the id of fiber 1 */
-};
-
-static int put_fiber(const struct fiber_info *info, void *arg)
+/* "fiber 2 "alice to bob"" */
+static void put_name(FILE *out, uint64_t id, const char *name)
 {
-	static const char *const states[] = {"created", "runnable", "running", "suspended", "dead"};
-	struct fibers *f = arg;
-	struct text *t = f->text;
-	const unsigned long long number = number_of(info->id, f->first);
-	const struct fib_intent *intent;
-	char name[64], object[64], place[256];
-
-	if (info->state == FIBER_DEAD || info->id < f->first)
-		return 0;
-	put(t, "fiber %llu \"%s\" [%s", number, clean(info->name, name, sizeof name),
-	    states[info->state]);
-	if (info->state == FIBER_SUSPENDED) {
-		put(t, ": %s", info->wait_kind);
-		if (info->wait_object_name[0])
-			put(t, " \"%s\"", clean(info->wait_object_name, object, sizeof object));
-		if (info->holder_id)
-			put(t, " held by %llu", number_of(info->holder_id, f->first));
-		if (info->target_id)
-			put(t, " %llu", number_of(info->target_id, f->first));
-	}
-	put(t, "]\n");
-	if (number <= fib_explorer_fibers()) {
-		intent = fib_explorer_intent((uint32_t)number);
-		if (intent->call)
-			put(t, "  in %s, called by %s\n", intent->call,
-			    fib_place_text(intent->at, place, sizeof place));
-	}
-	return 0;
+	fprintf(out, "fiber %llu \"", number_of(id));
+	fib_put_plain(out, name);
+	fputs("\"", out);
 }
 
-static void put_entry(struct text *t, size_t i)
+/* "mutex "bob"" */
+static void put_wait(FILE *out, const struct fiber_info *info)
 {
-	const struct entry *e = &trace.at[i];
-	char place[256], line[512];
+	const struct fib_object *object = fib_objects_at(info->wait_object);
+	char label[FIB_OBJECT_LABEL];
 
-	if (e->note) {
-		put(t, "%6zu  fiber %u  note: %s", i + 1, e->number,
-		    clean(e->note, line, sizeof line));
-		if (e->intent.at)
-			put(t, "  %s", fib_place_text(e->intent.at, place, sizeof place));
-		put(t, "\n");
+	fputs(info->wait_kind, out);
+	if (object) {
+		fprintf(out, " %s", fib_object_short(object, label));
+	} else if (info->wait_object_name[0]) {
+		fputs(" \"", out);
+		fib_put_plain(out, info->wait_object_name);
+		fputs("\"", out);
+	}
+}
+
+/* Whether the call takes a lock. */
+static bool takes_lock(const char *call)
+{
+	return strstr(call, "lock") && !strstr(call, "unlock");
+}
+
+/* Where the holder took the object: its last such call. */
+static void put_taken(FILE *out, const struct fiber_info *info)
+{
+	const uint64_t holder = number_of(info->holder_id);
+	const struct fib_entry *e;
+	char place[256];
+	size_t i;
+
+	for (i = fib_trace_count(); i > 0; i--) {
+		e = fib_trace_at(i - 1);
+		if (e->kind != FIB_ENTRY_CALL || e->number != holder ||
+		    e->address != info->wait_object || !takes_lock(e->text))
+			continue;
+		fprintf(out, "  fiber %u took it in step %zu, called by %s\n", e->number, i,
+			fib_place_text(e->at, place, sizeof place));
 		return;
 	}
-	put(t, "%6zu  fiber %u  %s", i + 1, e->number, e->intent.call);
-	if (e->intent.object)
-		put(t, " %p", e->intent.object);
-	put(t, "  %s\n", fib_place_text(e->intent.at, place, sizeof place));
 }
 
-/* Whether entry i is near a switch, is a note, or is the last one. */
-static bool matters(size_t i)
+static void put_fiber(FILE *out, const struct fiber_info *info)
 {
-	return trace.at[i].note || i + 1 == trace.n || i == 0 ||
-	       trace.at[i].number != trace.at[i + 1].number ||
-	       trace.at[i].number != trace.at[i - 1].number;
-}
+	static const char *const states[] = {"created", "runnable", "running", "suspended", "dead"};
+	const struct fib_intent *intent;
+	char place[256];
 
-static void put_trace(struct text *t)
-{
-	size_t i, from = trace.n, shown = 0, next;
-
-	while (from > 0 && shown < SHOWN)
-		shown += matters(--from);
-	if (from)
-		put(t, "  ... the trace begins %zu calls earlier\n", from);
-	for (i = next = from; i < trace.n; i++) {
-		if (!matters(i))
-			continue;
-		if (i > next)
-			put(t, "        ... %zu more call%s of fiber %u\n", i - next,
-			    i - next == 1 ? "" : "s", trace.at[i].number);
-		put_entry(t, i);
-		next = i + 1;
+	put_name(out, info->id, info->name);
+	fprintf(out, " [%s", states[info->state]);
+	if (info->state == FIBER_SUSPENDED) {
+		fputs(": ", out);
+		put_wait(out, info);
+		if (info->holder_id)
+			fprintf(out, " held by %llu", number_of(info->holder_id));
+		if (info->target_id)
+			fprintf(out, " %llu", number_of(info->target_id));
 	}
+	fputs("]\n", out);
+	if (number_of(info->id) <= fib_explorer_fibers()) {
+		intent = fib_explorer_intent((uint32_t)number_of(info->id));
+		if (intent->call)
+			fprintf(out, "  in %s, called by %s\n", intent->call,
+				fib_place_text(intent->at, place, sizeof place));
+	}
+	if (info->holder_id)
+		put_taken(out, info);
+}
+
+static void put_deadlock(FILE *out, const struct fib_waits *w, const struct fib_deadlock *d)
+{
+	const struct fiber_info *first = &w->all[d->first];
+
+	fputs("deadlock: ", out);
+	if (d->kind == FIB_DEADLOCK_CYCLE) {
+		fprintf(out, "%u fibers wait for each other in a cycle", d->count);
+	} else if (d->kind == FIB_DEADLOCK_SELF) {
+		put_name(out, first->id, first->name);
+		fputs(" waits for what it holds itself", out);
+	} else {
+		put_wait(out, first);
+		fputs(" is held by ", out);
+		put_name(out, first->holder_id,
+			 fib_trace_name((uint32_t)number_of(first->holder_id)));
+		fprintf(out, ", which has ended; %u fiber%s for it", d->count,
+			d->count == 1 ? " waits" : "s wait");
+	}
+	if (d->behind)
+		fprintf(out, ", and %u fiber%s behind %s", d->behind,
+			d->behind == 1 ? " waits" : "s wait", d->count == 1 ? "it" : "them");
+	fputc('\n', out);
+}
+
+/* A cycle is shown in its order. */
+static void put_members(FILE *out, const struct fib_waits *w, int number)
+{
+	const struct fib_deadlock *d = &w->deadlocks[number];
+	size_t i = d->first;
+	unsigned k;
+
+	if (d->kind != FIB_DEADLOCK_ENDED) {
+		for (k = 0; k < d->count; k++, i = fib_waits_next(w, i))
+			put_fiber(out, &w->all[i]);
+		return;
+	}
+	for (; i < w->n; i++)
+		if (w->in[i] == number)
+			put_fiber(out, &w->all[i]);
+}
+
+static void put_fibers(FILE *out)
+{
+	struct fib_waits w;
+	size_t i;
+
+	fib_waits_read(NULL, fib_explorer_first_id(), &w);
+	for (i = 0; i < w.count; i++) {
+		put_deadlock(out, &w, &w.deadlocks[i]);
+		put_members(out, &w, (int)i);
+	}
+	for (i = 0; i < w.n; i++)
+		if (w.in[i] < 0)
+			put_fiber(out, &w.all[i]);
+	fib_waits_free(&w);
 }
 
 void fib_report_write(char *buf, size_t size)
 {
-	struct text t = {buf, buf + size};
-	struct fibers f = {&t, fib_explorer_first_id()};
+	size_t used;
+	FILE *out;
 
+	memset(buf, 0, size);
 	fib_memory_report(buf, size);
-	t.at += strlen(buf);
-	if (trace.first)
-		put(&t, "%s", trace.first);
-	fiber_foreach(NULL, put_fiber, &f);
-	if (trace.n)
-		put(&t, "trace:\n");
-	put_trace(&t);
+	used = strlen(buf);
+	out = fmemopen(buf + used, size - used, "w");
+	if (!out)
+		return;
+	if (report.first)
+		fputs(report.first, out);
+	put_fibers(out);
+	if (fib_trace_count())
+		fputs("trace:\n", out);
+	fib_columns_near_switches(out);
+	fclose(out);
 }
 
 void fib_report_trace(int fd)
 {
-	char line[1024];
-	struct text t;
-	size_t i;
+	FILE *out = fdopen(dup(fd), "w");
 
-	for (i = 0; i < trace.n; i++) {
-		t = (struct text){line, line + sizeof line};
-		put_entry(&t, i);
-		dprintf(fd, "%s", line);
-	}
+	if (!out)
+		return;
+	fib_columns_all(out);
+	fclose(out);
 }

@@ -19,10 +19,16 @@ void fib_report_begin_with(const char *text);
 /* A line of the program's own in the trace. */
 void fib_report_note(uint32_t number, const char *text, const void *at);
 
+/* A call fails in a way, in words, that the schedule has chosen. */
+void fib_report_fault(uint32_t number, const char *call, const char *way, const void *at);
+
 /* Write the fibers that are left and the trace near switches. By the process of the schedule. */
 void fib_report_write(char *buf, size_t size);
 
-/* Write the whole trace, a line for each call. */
+/* Write the whole trace, a line for each step. */
 void fib_report_trace(int fd);
+
+/* Write the members "fibers", "deadlocks" and "trace" of a JSON object, without its braces. */
+void fib_report_json(int fd);
 
 #endif

@@ -19,12 +19,29 @@
 
 static struct fib_carrier *carriers[RUNTIMES];
 static unsigned count;
-static bool used;			    /* a runtime was started */
+static bool used; /* a runtime was started */
+static void (*on_start)(struct fib_carrier *c), (*on_end)(struct fib_carrier *c);
 static int64_t pinned_deadline = INT64_MAX; /* the nearest of pinned fibers that wait */
 
 bool fib_gather_used(void)
 {
 	return used;
+}
+
+void fib_gather_each(void (*fn)(struct fib_carrier *c))
+{
+	unsigned i;
+
+	for (i = 0; i < count; i++)
+		fn(carriers[i]);
+}
+
+void fib_gather_watch(void (*starts)(struct fib_carrier *c), void (*ends)(struct fib_carrier *c))
+{
+	on_start = starts;
+	on_end = ends;
+	if (starts)
+		fib_gather_each(starts);
 }
 
 unsigned fib_carriers_wanted(unsigned n)
@@ -49,6 +66,8 @@ int fib_carrier_start(struct fib_carrier *c)
 	fib_context_adopt(&c->announce);
 	carriers[count++] = c;
 	used = true;
+	if (on_start)
+		on_start(c);
 	return 0;
 }
 
@@ -59,6 +78,8 @@ void fib_carrier_join(struct fib_carrier *c)
 	for (i = 0; i < count && carriers[i] != c; i++)
 		;
 	fib_check(i < count);
+	if (on_end)
+		on_end(c);
 	carriers[i] = carriers[--count];
 	if (c->altstack)
 		fib_os_altstack_leave(c->altstack);

@@ -11,6 +11,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct fib_carrier;
+
+/* Call starts for each carrier that exists and that starts, ends before one ends; NULL: no more. */
+void fib_gather_watch(void (*starts)(struct fib_carrier *c), void (*ends)(struct fib_carrier *c));
+
+/* Call fn for each carrier. */
+void fib_gather_each(void (*fn)(struct fib_carrier *c));
+
 /* Add to the runnable fibers: spawned ones, due timers, ready descriptors, pinned ones. */
 void fib_gather(void);
 

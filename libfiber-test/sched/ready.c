@@ -12,6 +12,7 @@
 
 #include "base/check.h"
 #include "core/registry.h"
+#include "sched/recorder.h"
 #include "sched/sched.h"
 
 struct set {
@@ -92,6 +93,8 @@ struct fiber *fib_ready_take(unsigned i)
 void fib_ready(struct fiber *fiber, bool front)
 {
 	(void)front;
+	if (fib_unlikely(fib_load(&fiber->sched->recording) != NULL))
+		fib_recorder_woke(fiber->sched, fiber);
 	fib_show_runnable(fiber, fib_coarse_now());
 	fib_ready_add(fiber);
 }

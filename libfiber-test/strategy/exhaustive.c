@@ -36,6 +36,17 @@ void fib_exhaustive_limit(unsigned preemptions)
 	exhaustive_limit = preemptions ? preemptions : UINT32_MAX;
 }
 
+uint32_t fib_exhaustive_save(void)
+{
+	return bounded.limit << 1 | bounded.left_out;
+}
+
+void fib_exhaustive_restore(uint32_t saved)
+{
+	bounded.limit = saved >> 1;
+	bounded.left_out = saved & 1;
+}
+
 static bool preempts(const struct fib_step *step)
 {
 	return step->kind == FIB_CHOICE_RUN && step->goes_on && step->chosen;

@@ -87,6 +87,10 @@ unsigned fib_learnt_faults(void);
 /* At most so many switches away from a fiber that could go on; 0: any number. */
 void fib_exhaustive_limit(unsigned preemptions);
 
+/* Where `bound` is besides its choices; restore it before fib_strategies_end() in another process. */
+uint32_t fib_exhaustive_save(void);
+void fib_exhaustive_restore(uint32_t saved);
+
 /* A generator whose sequence depends on all three. */
 uint64_t fib_strategy_seed(uint64_t seed, uint64_t number, uint64_t salt);
 

@@ -7,6 +7,7 @@
 #include "tests/harness/watchdog.h"
 
 #define PROGRAM "bugs/deadlock_ab_ba"
+#define TOKEN	"ft1-pfdb-03121n5"
 
 /* A word or two that make no sense end with 2 and a line that says why. */
 static void test_wrong_words_are_named_and_exit_with_2(void **state)
@@ -31,14 +32,26 @@ static void test_wrong_words_are_named_and_exit_with_2(void **state)
 		{"--at-failure", "explode", "report, abort or stop"},
 		{"--seed", NULL, "needs a value"},
 		{"no-such-test", NULL, "no test matches"},
+		{"--format", "html", "it is text, tap, junit or json"},
+		{"--progress", "often", "it is auto, always, never, 0 or 1"},
+		{"-o", NULL, "needs a value"},
+		{"--timeline", NULL, "needs a value"},
+		{"--trace=", NULL, "needs the name of a file"},
+		{"--keep-going", "--replay=" TOKEN, "does not go with --replay"},
+		{"--format=tap", "--replay=" TOKEN, "does not go with --format"},
+		{"-ox", "--replay=" TOKEN, "does not go with --format and -o"},
+		{"--list", "--format=tap", "does not go with --format"},
+		{"--trace", NULL, "needs --replay"},
+		{"--timeline", "x", "needs --replay"},
+		{"--at-failure", "stop", "needs --replay"},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
 		cli_expect_error(cli_run(PROGRAM, wrong[i][0], wrong[i][1], NULL), 2, PROGRAM,
 				 wrong[i][2]);
-	cli_expect_error(cli_run(PROGRAM, "--list", "--replay", "ft1-pfdb-03121n5", NULL), 2,
-			 PROGRAM, "does not go with --replay");
+	cli_expect_error(cli_run(PROGRAM, "--list", "--replay", TOKEN, NULL), 2, PROGRAM,
+			 "does not go with --replay");
 }
 
 static void test_wrong_variables_are_named_and_exit_with_2(void **state)
@@ -49,6 +62,7 @@ static void test_wrong_variables_are_named_and_exit_with_2(void **state)
 		{"FIBER_TEST_TIME=1", "FIBER_TEST_TIME=1: not a time"},
 		{"FIBER_TEST_REPLAY=ft1", "FIBER_TEST_REPLAY=ft1: a token begins with ft1-"},
 		{"FIBER_TEST_MINIMIZE=2", "FIBER_TEST_MINIMIZE=2: it is 0 or 1"},
+		{"FIBER_TEST_PROGRESS=2", "FIBER_TEST_PROGRESS=2: it is auto"},
 		{"FIBER_TEST_HASH=yes", "FIBER_TEST_HASH=yes: it is 0 or 1"},
 	};
 
@@ -92,27 +106,77 @@ static void test_list_and_help(void **state)
 	harness_free(p);
 }
 
+static void test_version_and_words_after_two_dashes(void **state)
+{
+	struct harness_process *p = cli_run(PROGRAM, "--version", NULL);
+
+	(void)state;
+	cli_expect(p, 0);
+	assert_memory_equal(p->out.bytes, "libfiber-test ", 14);
+	harness_free(p);
+	p = cli_run(PROGRAM, "--schedules", "3", "--", "twin", NULL);
+	cli_expect(p, 0);
+	assert_string_equal(p->out.bytes, "fiber-test: twin: passed: 3 schedules\n");
+	harness_free(p);
+	cli_expect_error(cli_run(PROGRAM, "--", "--list", NULL), 2, PROGRAM,
+			 "--list: no test matches");
+}
+
 /* A token of another test would otherwise look like a test that passes. */
 static void test_token_of_no_selected_test_is_refused(void **state)
 {
 	(void)state;
-	cli_expect_error(cli_run(PROGRAM, "--replay", "ft1-pfdb-03121n5", "twin", NULL), 2, PROGRAM,
+	cli_expect_error(cli_run(PROGRAM, "--replay", TOKEN, "twin", NULL), 2, PROGRAM,
 			 "a token of none of these tests");
 }
 
 static void test_replay_shows_the_fibers_and_every_step(void **state)
 {
-	struct harness_process *p =
-		cli_run(PROGRAM, "--replay", "ft1-pfdb-03121n5", "--trace", "bug", NULL);
+	struct harness_process *p = cli_run(PROGRAM, "--replay", TOKEN, "--trace", "bug", NULL);
 
 	(void)state;
 	cli_expect(p, 1);
 	cli_contains(p->err.bytes,
 		     "fiber-test: bug: deadlock: 2 fibers wait for each other in a cycle\n"
-		     "fiber-test: replay: FIBER_TEST_REPLAY=ft1-pfdb-03121n5\n");
+		     "fiber-test: replay: FIBER_TEST_REPLAY=" TOKEN "\n");
 	cli_contains(p->err.bytes, "fiber 2 \"\" [suspended: mutex \"bob\" held by 3]\n");
 	cli_contains(p->err.bytes, "fiber 3 \"\" [suspended: mutex \"alice\" held by 2]\n");
 	cli_contains(p->err.bytes, "in fiber_mutex_lock, called by transfer at deadlock_ab_ba.c:");
+	harness_free(p);
+}
+
+/* Addresses differ from run to run, the report does not. */
+static void test_report_of_a_token_is_the_same_each_time(void **state)
+{
+	struct harness_process *first = cli_run(PROGRAM, "--replay", TOKEN, "--trace", "bug", NULL);
+
+	(void)state;
+	for (unsigned i = 0; i < 10; i++) {
+		struct harness_process *p =
+			cli_run(PROGRAM, "--replay", TOKEN, "--trace", "bug", NULL);
+
+		assert_string_equal(p->err.bytes, first->err.bytes);
+		harness_free(p);
+	}
+	cli_contains(first->err.bytes, "mutex_lock \"bob\"");
+	cli_contains(first->err.bytes, "fiber 3 took it in step 4, called by transfer at ");
+	harness_free(first);
+}
+
+static void test_trace_of_the_report_has_at_most_40_lines(void **state)
+{
+	struct harness_process *p = cli_run("bugs/spin_for_flag", "--no-minimize", "bug", NULL);
+	const char *at;
+	unsigned lines = 0;
+
+	(void)state;
+	cli_expect(p, 1);
+	at = strstr(p->out.bytes, "trace:\n");
+	assert_non_null(at);
+	for (at += strlen("trace:\n"); (at = strchr(at, '\n')); at++)
+		lines++;
+	assert_in_range(lines, 30, 40);
+	cli_contains(p->out.bytes, "... the trace begins ");
 	harness_free(p);
 }
 
@@ -179,8 +243,11 @@ int main(void)
 		cmocka_unit_test(test_wrong_variables_are_named_and_exit_with_2),
 		cmocka_unit_test(test_command_line_goes_before_the_environment),
 		cmocka_unit_test(test_list_and_help),
+		cmocka_unit_test(test_version_and_words_after_two_dashes),
 		cmocka_unit_test(test_token_of_no_selected_test_is_refused),
 		cmocka_unit_test(test_replay_shows_the_fibers_and_every_step),
+		cmocka_unit_test(test_report_of_a_token_is_the_same_each_time),
+		cmocka_unit_test(test_trace_of_the_report_has_at_most_40_lines),
 		cmocka_unit_test(test_fiber_that_spins_alone_is_a_livelock),
 		cmocka_unit_test(test_finding_of_finish_has_its_place),
 		cmocka_unit_test(test_hash_of_all_choices_does_not_depend_on_jobs),

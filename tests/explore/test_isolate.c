@@ -96,12 +96,15 @@ static void test_global_that_is_kept_diverges_only_without_isolation(void **stat
 /* The text of the report, which the caller frees. */
 static char *report_of(fiber_test_fn *fn, struct fiber_test_options options)
 {
-	unsigned before;
+	struct fib_outcome outcome;
 	char *report;
 
 	options.size = sizeof options;
-	result.size = sizeof result;
-	assert_int_equal(fib_explore(fn, NULL, &options, &result, &report, &before), 1);
+	assert_int_equal(fib_explore(fn, NULL, &options, &outcome), 1);
+	assert_int_equal(outcome.count, 1);
+	report = outcome.found[0].report;
+	outcome.found[0].report = NULL;
+	fib_outcome_free(&outcome);
 	assert_non_null(report);
 	return report;
 }

@@ -56,6 +56,7 @@ enum {
 	FIBER_TEST_ISOLATE = 1,	    /* a process for each schedule */
 	FIBER_TEST_MEMORY = 4,	    /* memory that a schedule allocated and left is a leak */
 	FIBER_TEST_DESCRIPTORS = 8, /* so are descriptors that it left open */
+	FIBER_TEST_KEEP_GOING = 16, /* go on after a finding; each distinct one is reported once */
 	FIBER_TEST_NO_RACES = 32,   /* do not look for data races */
 };
 

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pool.c - share out schedules to workers, and catch what they find
+ *
+ * Schedules are shared out by their numbers. A worker that has a finding lets the others go on up to
+ * the number of its schedule, so the finding that is reported has the lowest number, however many
+ * workers there are. When the exploration goes on after a finding, a new process continues with the
+ * worker's next number, because the schedule has left its fibers behind in the old one.
+ */
+#include "explore/pool.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "explore/interrupt.h"
+#include "explore/progress.h"
+#include "os/virtual.h"
+
+/* -- findings -- */
+
+static void add_totals(struct fib_pool *pool, const struct fib_shared *shared)
+{
+	pool->schedules += fib_load(&shared->schedules);
+	pool->reached |= fib_load(&shared->reached);
+	pool->hash += fib_load(&shared->hash);
+	if (fib_load(&shared->error))
+		pool->error = -(int)fib_load(&shared->error);
+	if (fib_load(&shared->longest) > pool->longest)
+		pool->longest = fib_load(&shared->longest);
+	pool->complete |= fib_load(&shared->complete) != 0;
+}
+
+/* Keep the list ordered by number. */
+static void insert(struct fib_pool *pool, const struct fib_caught *caught)
+{
+	unsigned i = pool->distinct;
+
+	if (i == FIB_DISTINCT_MOST) {
+		fib_worker_release(&pool->caught[--i].worker);
+		pool->distinct--;
+	}
+	for (; i > 0 && pool->caught[i - 1].number > caught->number; i--)
+		pool->caught[i] = pool->caught[i - 1];
+	pool->caught[i] = *caught;
+	pool->distinct++;
+}
+
+/* Takes the worker. */
+static void catch_finding(struct fib_pool *pool, const struct fib_worker *worker)
+{
+	struct fib_caught new = {*worker, fib_load(&worker->shared->running), 1};
+	struct fib_caught *old;
+	unsigned i;
+
+	for (i = 0; i < pool->distinct; i++) {
+		old = &pool->caught[i];
+		if (!fib_finding_same(old->worker.shared, new.worker.shared))
+			continue;
+		old->times++;
+		if (old->number <= new.number) {
+			fib_worker_release(&new.worker);
+			return;
+		}
+		new.times = old->times;
+		fib_worker_release(&old->worker);
+		memmove(old, old + 1, (--pool->distinct - i) * sizeof *old);
+		break;
+	}
+	if (pool->distinct == FIB_DISTINCT_MOST && pool->caught[i - 1].number < new.number)
+		fib_worker_release(&new.worker);
+	else
+		insert(pool, &new);
+}
+
+/* -- workers -- */
+
+static int start(struct fib_pool *pool, bool keep_going)
+{
+	const unsigned jobs = pool->test->options->jobs;
+
+	pool->workers = calloc(jobs, sizeof *pool->workers);
+	pool->board = mmap(NULL, sizeof *pool->board, PROT_READ | PROT_WRITE,
+			   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (!pool->workers || pool->board == MAP_FAILED)
+		return -ENOMEM;
+	fib_store(&pool->board->lowest, UINT64_MAX);
+	pool->board->keep_going = keep_going;
+	while (pool->error == 0 && pool->count < jobs) {
+		pool->error = fib_worker_explore(pool->test, pool->board, pool->count + 1, jobs,
+						 NULL, &pool->workers[pool->count]);
+		pool->count += pool->error == 0;
+	}
+	return pool->error;
+}
+
+/* Replace a worker that has ended with a finding by one that goes on after it. */
+static void go_on(struct fib_pool *pool, struct fib_worker *worker)
+{
+	const struct fiber_test_options *o = pool->test->options;
+	const struct fib_worker old = *worker;
+	const struct fib_shared *shared = old.shared;
+	const uint64_t number =
+		fib_load(&shared->learning) ? old.from : fib_load(&shared->running) + o->jobs;
+	int rc;
+
+	*worker = FIB_WORKER_NONE;
+	/* A first schedule that differs when it is repeated says nothing about the others. */
+	if (shared->verdict != FIBER_TEST_DIVERGED && number <= o->schedules) {
+		rc = fib_worker_explore(pool->test, pool->board, number, o->jobs, shared, worker);
+		if (rc < 0)
+			pool->error = rc;
+	}
+	catch_finding(pool, &old);
+}
+
+/* One worker has ended. */
+static void treat_end(struct fib_pool *pool, struct fib_worker *worker, bool goes_on)
+{
+	struct fib_shared *shared = worker->shared;
+
+	add_totals(pool, shared);
+	if (!fib_load(&shared->found)) {
+		fib_worker_release(worker);
+		*worker = FIB_WORKER_NONE;
+	} else if (goes_on) {
+		go_on(pool, worker);
+	} else {
+		const uint64_t number = fib_load(&shared->running);
+
+		/* A worker that was killed could not publish its number itself. */
+		if (!pool->board->keep_going && number < fib_load(&pool->board->lowest))
+			fib_store(&pool->board->lowest, number);
+		catch_finding(pool, worker);
+		*worker = FIB_WORKER_NONE;
+	}
+}
+
+/* Look at each worker. Returns how many are left. */
+static unsigned look(struct fib_pool *pool, bool over)
+{
+	const struct fiber_test_options *o = pool->test->options;
+	unsigned i, left = 0;
+
+	for (i = 0; i < pool->count; i++) {
+		struct fib_worker *w = &pool->workers[i];
+
+		if (w->shared && fib_worker_ended(w, o->hang_limit, over))
+			treat_end(pool, w, pool->board->keep_going && !over);
+		left += w->shared != NULL;
+	}
+	return left;
+}
+
+static uint64_t schedules_so_far(const struct fib_pool *pool)
+{
+	uint64_t sum = pool->schedules;
+	unsigned i;
+
+	for (i = 0; i < pool->count; i++)
+		if (pool->workers[i].shared)
+			sum += fib_load(&pool->workers[i].shared->schedules);
+	return sum;
+}
+
+static void pause_for_any(const struct fib_pool *pool)
+{
+	struct pollfd fds[256];
+	unsigned i, n = 0;
+	int limit = FIB_LOOK_MS;
+
+	for (i = 0; i < pool->count; i++) {
+		if (!pool->workers[i].shared)
+			continue;
+		if (pool->workers[i].pidfd < 0)
+			limit = 1; /* an old kernel: the end is found by looking */
+		else
+			fds[n++] = (struct pollfd){pool->workers[i].pidfd, POLLIN, 0};
+	}
+	poll(fds, n, limit);
+}
+
+/* Stop all; the first one that runs a schedule is remembered. */
+static void interrupt(struct fib_pool *pool)
+{
+	unsigned i;
+
+	for (i = 0; i < pool->count; i++) {
+		struct fib_worker *w = &pool->workers[i];
+
+		if (!w->shared)
+			continue;
+		fib_worker_ended(w, -1, true);
+		add_totals(pool, w->shared);
+		if (!pool->running) {
+			pool->running = w->shared;
+			w->shared = NULL;
+		}
+		fib_worker_release(w);
+		*w = FIB_WORKER_NONE;
+	}
+}
+
+void fib_pool_run(struct fib_pool *pool, const struct fib_test *test, bool keep_going)
+{
+	const int64_t limit = test->options->time_limit;
+	const int64_t end = limit < 0 ? INT64_MAX : fib_virtual_real() + limit;
+	struct fib_progress progress;
+
+	*pool = (struct fib_pool){.test = test};
+	pool->error = start(pool, keep_going);
+	if (pool->error < 0) {
+		interrupt(pool);
+		return;
+	}
+	fib_progress_begin(&progress, test->options);
+	while (look(pool, fib_virtual_real() >= end)) {
+		pool->signal = fib_interrupted();
+		if (pool->signal) {
+			interrupt(pool);
+			break;
+		}
+		fib_progress_show(&progress, schedules_so_far(pool), pool->distinct);
+		pause_for_any(pool);
+	}
+	fib_progress_end(&progress);
+}
+
+void fib_pool_free(struct fib_pool *pool)
+{
+	unsigned i;
+
+	for (i = 0; i < pool->distinct; i++)
+		fib_worker_release(&pool->caught[i].worker);
+	fib_shared_free(pool->running);
+	free(pool->workers);
+	if (pool->board && pool->board != MAP_FAILED)
+		munmap(pool->board, sizeof *pool->board);
+}
