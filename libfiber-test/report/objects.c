@@ -31,7 +31,8 @@ static void kind_of(const char *call, char kind[16])
 	unsigned i;
 
 	kind[0] = 0;
-	if (strcmp(call, "read") == 0 || strcmp(call, "write") == 0)
+	if (strcmp(call, "read") == 0 || strcmp(call, "write") == 0 ||
+	    strncmp(call, "atomic_", 7) == 0)
 		strcpy(kind, "memory");
 	if (strncmp(call, "fiber_", 6) != 0)
 		return;
