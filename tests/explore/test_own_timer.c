@@ -167,12 +167,37 @@ static void test_timer_that_is_moved_wakes_every_waiter_at_the_new_time(void **s
 	EXPLORE_ALL(move_timer, NULL, .preemptions = 2, .faults = FIBER_TEST_FAULT_CANCEL);
 }
 
+/* What expired before is dropped. */
+static void arm_again(void *arg)
+{
+	const int64_t until = fiber_after(5 * OWN_MS);
+	struct fiber_timer *timer;
+	uint64_t n = 0;
+
+	(void)arg;
+	fiber_test_assert(fiber_timer_new(&timer) == 0);
+	fiber_timer_arm(timer, fiber_now(), OWN_MS);
+	fiber_sleep((int64_t)fiber_test_choose(3, "ms") * OWN_MS);
+	fiber_timer_arm(timer, until, 0);
+	fiber_test_assert(fiber_timer_wait(timer, &n, FIBER_FOREVER) == 0);
+	fiber_test_assert(n == 1 && fiber_now() >= until);
+	fiber_test_assert(fiber_timer_wait(timer, &n, fiber_after(OWN_MS)) == -ETIMEDOUT);
+	fiber_timer_free(timer);
+}
+
+static void test_timer_that_is_armed_again_drops_what_expired_before(void **state)
+{
+	(void)state;
+	EXPLORE_ALL(arm_again, NULL, .slack = EXACT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_no_sleep_ends_before_its_time),
 		cmocka_unit_test(test_no_expiration_is_lost_or_doubled),
 		cmocka_unit_test(test_timer_that_is_moved_wakes_every_waiter_at_the_new_time),
+		cmocka_unit_test(test_timer_that_is_armed_again_drops_what_expired_before),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
