@@ -21,7 +21,7 @@
 #include <fiber.h>
 #include <fiber/test.h>
 
-#define OWN_SCHEDULES 400u
+#define OWN_SCHEDULES 1000u
 #define OWN_MS	      INT64_C(1000000)
 #define OWN_COUNT(a)  (sizeof(a) / sizeof *(a))
 

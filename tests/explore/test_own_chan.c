@@ -189,14 +189,14 @@ static void test_channel_is_a_queue_with_so_much_room(void **state)
 
 	(void)state;
 	for (int room = 0; room <= 2; room++)
-		EXPLORE(pass, &room, .reach = reach, .schedules = 300);
+		EXPLORE(pass, &room, .reach = reach, .schedules = 500);
 }
 
 static void test_cancelled_calls_move_no_message(void **state)
 {
 	(void)state;
 	for (int room = 0; room <= 2; room++)
-		EXPLORE_FAULTS(pass_and_cancel, &room, FIBER_TEST_FAULT_CANCEL, .schedules = 200);
+		EXPLORE_FAULTS(pass_and_cancel, &room, FIBER_TEST_FAULT_CANCEL, .schedules = 500);
 }
 
 /* -- close wakes all -- */

@@ -192,7 +192,7 @@ static void one_fails(void *arg)
 static void test_failure_cancels_the_others_in_every_schedule(void **state)
 {
 	(void)state;
-	EXPLORE_ALL(one_fails, NULL, .schedules = 0);
+	EXPLORE_ALL(one_fails, NULL, .preemptions = 0);
 }
 
 int main(void)

@@ -110,7 +110,7 @@ static void test_cancelled_fibers_neither_hold_nor_lose_the_mutex(void **state)
 	static bool yes = true;
 
 	(void)state;
-	EXPLORE_FAULTS(exclude, &yes, FIBER_TEST_FAULT_CANCEL, .schedules = 600);
+	EXPLORE_FAULTS(exclude, &yes, FIBER_TEST_FAULT_CANCEL);
 }
 
 /* -- order -- */

@@ -94,7 +94,7 @@ static void test_rwlock_has_readers_or_one_writer(void **state)
 	static const char *const reach[] = {"two readers", NULL};
 
 	(void)state;
-	EXPLORE(exclude, NULL, .reach = reach, .schedules = 600);
+	EXPLORE(exclude, NULL, .reach = reach);
 }
 
 static void test_cancelled_fibers_do_not_lose_the_rwlock(void **state)
@@ -102,7 +102,7 @@ static void test_cancelled_fibers_do_not_lose_the_rwlock(void **state)
 	static bool yes = true;
 
 	(void)state;
-	EXPLORE_FAULTS(exclude, &yes, FIBER_TEST_FAULT_CANCEL, .schedules = 600);
+	EXPLORE_FAULTS(exclude, &yes, FIBER_TEST_FAULT_CANCEL);
 }
 
 /* -- reader, writer, reader: in this order -- */

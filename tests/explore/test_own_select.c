@@ -225,7 +225,7 @@ static void send_to_itself(void *arg)
 static void test_select_does_not_send_to_itself(void **state)
 {
 	(void)state;
-	EXPLORE_ALL(send_to_itself, NULL, .schedules = 0);
+	EXPLORE_ALL(send_to_itself, NULL, .preemptions = 0);
 }
 
 /* -- two selects that could serve each other -- */

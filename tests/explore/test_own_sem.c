@@ -102,7 +102,7 @@ static void test_cancelled_waits_take_no_permit(void **state)
 	static bool yes = true;
 
 	(void)state;
-	EXPLORE_FAULTS(count_permits, &yes, FIBER_TEST_FAULT_CANCEL, .schedules = 600);
+	EXPLORE_FAULTS(count_permits, &yes, FIBER_TEST_FAULT_CANCEL);
 }
 
 /* -- a permit for a waiter that gives up goes to the next -- */
