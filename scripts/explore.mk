@@ -4,7 +4,7 @@
 #
 # make test-library    build/lib/libfiber-test.a, the preloaded build/lib/libfiber-test.so and build/bin/fibertest
 # make bugs            the programs of fixtures/bugs, which are linked with it, and of fixtures/reports
-# make explore          the tests of libfiber's own primitives, SCHEDULES=20000 of each with SEED=1; TIME=60s for each
+# make explore          the tests of libfiber's own primitives, longer; SCHEDULES=20000 SEED=1 TIME=none
 # make explore-model   every outcome of 500 random programs, against a model of its own
 # make test-hashes     every build and any number of processes makes the same choices; HASH_SEEDS=3
 # make bench-test      how many schedules each strategy needs to find their bugs
@@ -198,9 +198,9 @@ TIME ?= none
 OWN_TESTS := $(filter $(BUILD)/tests/explore/test_own_%,$(EXPLORE_TESTS))
 .PHONY: explore
 explore: $(OWN_TESTS)
-	@set -e; for test in $(OWN_TESTS); do \
-		FIBER_TEST_SCHEDULES=$(SCHEDULES) FIBER_TEST_SEED=$(SEED) FIBER_TEST_TIME=$(TIME) FIBER_BUILD=$(BUILD) $$test; \
-	done
+	@status=0; for test in $(OWN_TESTS); do \
+		FIBER_TEST_SCHEDULES=$(SCHEDULES) FIBER_TEST_SEED=$(SEED) FIBER_TEST_TIME=$(TIME) FIBER_BUILD=$(BUILD) $$test || status=1; \
+	done; exit $$status
 
 .PHONY: explore-model
 explore-model: $(BUILD)/tests/explore/test_outcomes
