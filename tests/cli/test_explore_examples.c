@@ -32,6 +32,8 @@ static const struct example {
 	 "history: * of * calls\n  fiber * fiber *take() = *<- fits no order\n*trace:\n*"},
 	/* With CMOCKA_MESSAGE_OUTPUT=TAP, or without. */
 	{"26_test_cmocka", "*test_letter_arrives*", "hasty", "fiber-test: letter: failed: ", NULL},
+	{"27_test_memory", "fiber-test: locked: passed: 2000 schedules\n", "unlocked",
+	 "fiber-test: unlocked: race: ", "race on \"counter\", byte 64:\n*27_test_memory.c:*"},
 };
 #define EXAMPLES (sizeof(examples) / sizeof(examples[0]))
 
