@@ -112,8 +112,10 @@ static void check_memory(void)
 		if (!first || leaks.blocks[i].number < first->number)
 			first = &leaks.blocks[i];
 	}
-	fib_place_text(first->caller, place, sizeof place);
 	leaks.flags = 0;
+	if (!first)
+		return;
+	fib_place_text(first->caller, place, sizeof place);
 	fib_finding(FIBER_TEST_LEAK, "%zu block%s with %zu bytes %s left; the first is of %s",
 		    leaks.left, leaks.left == 1 ? "" : "s", bytes, leaks.left == 1 ? "is" : "are",
 		    place);

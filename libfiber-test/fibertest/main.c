@@ -52,9 +52,10 @@ static void preload(void)
 	const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
 	char *slash;
 
-	if (n < 0)
+	if (n >= 0)
+		self[n] = 0;
+	else
 		fib_refuse(NAME, "/proc/self/exe", strerror(errno));
-	self[n] = 0;
 	slash = strrchr(self, '/');
 	if (slash)
 		*slash = 0;

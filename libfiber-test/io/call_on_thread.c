@@ -43,7 +43,7 @@ static void *call_thread_main(void *arg)
 
 static int call(struct aside *a, int over, int64_t deadline)
 {
-	pthread_t thread;
+	pthread_t thread = {0};
 	int rc = fib_os_thread_may_end();
 
 	if (rc == 0)

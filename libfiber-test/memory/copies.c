@@ -26,7 +26,7 @@ static void touched(const void *at, size_t size, unsigned kind, const void *pc)
 {
 	const uintptr_t from = (uintptr_t)pc - (uintptr_t)__executable_start;
 
-	if (size && from < (uintptr_t)(etext - __executable_start))
+	if (size && from < (uintptr_t)etext - (uintptr_t)__executable_start)
 		fib_access(at, size, kind, pc);
 }
 

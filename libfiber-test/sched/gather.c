@@ -136,6 +136,7 @@ static void dispatch_ready(struct fib_carrier *c)
 	static struct fib_poll_event *events;
 	static size_t room;
 	struct fib_sched *s = c->sched;
+	struct fib_poll_event *more;
 	size_t ready = 0;
 	int n = EVENTS;
 
@@ -144,8 +145,9 @@ static void dispatch_ready(struct fib_carrier *c)
 	while (n == EVENTS) {
 		if (room < ready + EVENTS) {
 			room = 2 * room + EVENTS;
-			events = realloc(events, room * sizeof *events);
-			fib_check(events);
+			more = realloc(events, room * sizeof *events);
+			fib_check(more);
+			events = more;
 		}
 		n = s->poller->ops->wait(s->poller, events + ready, EVENTS, 0);
 		ready += n > 0 ? (size_t)n : 0;

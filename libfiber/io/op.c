@@ -30,6 +30,8 @@
 #include "wait/wait.h"
 #include "wait/wait_queue.h"
 
+static const int any_descriptor = -1; /* the kernel moves bytes of some descriptor */
+
 int fiber_op_prepare(struct fiber_op **ret, struct io_uring_sqe **ret_sqe)
 {
 	struct fib_carrier *c = fib_carrier_self();
@@ -153,7 +155,7 @@ int fiber_op_await(struct fiber_op *op, int64_t deadline)
 	int rc;
 
 	fib_choice(op);
-	fib_order_bytes_out(-1);
+	fib_order_bytes_out(any_descriptor);
 	fib_must_have(op, "the operation");
 	if (!c || !c->current)
 		return -EPERM;
@@ -164,7 +166,7 @@ int fiber_op_await(struct fiber_op *op, int64_t deadline)
 		if (rc == 0)
 			rc = perform(op, o, deadline, NULL);
 	}
-	fib_order_bytes_in(-1, rc);
+	fib_order_bytes_in(any_descriptor, rc);
 	free(op);
 	return rc;
 }
@@ -219,7 +221,7 @@ int fiber_op_detach(struct fiber_op *op, void (*free_fn)(void *arg, int result),
 	int rc;
 
 	fib_choice(op);
-	fib_order_bytes_out(-1);
+	fib_order_bytes_out(any_descriptor);
 	fib_must_have(op, "the operation");
 	if (!c || !c->current)
 		return -EPERM;

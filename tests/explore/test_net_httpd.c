@@ -93,8 +93,10 @@ static void serve_and_load(void *arg)
 static void test_httpd_and_its_client_run_in_one_schedule(void **state)
 {
 	const struct fiber_test_memory memory[] = {
-		{__start_fixture_zeroes, (size_t)(__stop_fixture_zeroes - __start_fixture_zeroes)},
-		{__start_fixture_values, (size_t)(__stop_fixture_values - __start_fixture_values)},
+		{__start_fixture_zeroes,
+		 (uintptr_t)__stop_fixture_zeroes - (uintptr_t)__start_fixture_zeroes},
+		{__start_fixture_values,
+		 (uintptr_t)__stop_fixture_values - (uintptr_t)__start_fixture_values},
 	};
 	const struct fiber_test_options options = {.size = sizeof options,
 						   .schedules = 100,

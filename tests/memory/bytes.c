@@ -135,15 +135,15 @@ static void *use_block(void *arg)
 
 static void *use_resized(void *arg)
 {
-	volatile char *block = malloc(20);
+	volatile char *block = malloc(20), *moved;
 
 	if (!block)
 		return arg;
 	block[3] = 1;
-	block = realloc((void *)(uintptr_t)block, 4000);
-	if (block)
-		block[3000] = 1;
-	free((void *)(uintptr_t)block);
+	moved = realloc((void *)(uintptr_t)block, 4000);
+	if (moved)
+		moved[3000] = 1;
+	free((void *)(uintptr_t)(moved ? moved : block));
 	return arg;
 }
 

@@ -28,10 +28,12 @@ extern void *__libc_calloc(size_t n, size_t size);
 extern void *__libc_realloc(void *at, size_t size);
 extern void *__libc_memalign(size_t alignment, size_t size);
 
+/* NOLINTBEGIN(readability-redundant-declaration): <stdlib.h> declares those of libc/own.h. */
 void *malloc(size_t size);
 void *calloc(size_t n, size_t size);
 void *realloc(void *at, size_t size);
 void *aligned_alloc(size_t alignment, size_t size);
+/* NOLINTEND(readability-redundant-declaration) */
 
 void fib_heap_begin(void)
 {
