@@ -77,8 +77,7 @@ void fib_private_learn_begin(void)
 		munmap(private.table, sizeof *private.table);
 	private.table = mmap(NULL, sizeof *private.table, PROT_READ | PROT_WRITE,
 			     MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (private.table == MAP_FAILED)
-	private.table = NULL;
+	private.table = private.table == MAP_FAILED ? NULL : private.table;
 	private.ndata = private.nthreads = 0;
 	dl_iterate_phdr(add_module, NULL);
 	private.learning = true;
