@@ -14,8 +14,15 @@
 #include "explore/replay.h"
 #include "explore/settings.h"
 #include "explore/sharing.h"
+#include "libc/linked.h"
 #include "os/virtual.h"
 #include "text/escape.h"
+
+static const char *const linked[] __attribute__((used)) = {
+	&fib_libc_clock,
+	&fib_libc_sleep,
+	&fib_libc_random,
+};
 
 void fib_outcome_free(struct fib_outcome *outcome)
 {

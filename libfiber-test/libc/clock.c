@@ -13,8 +13,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "libc/linked.h"
 #include "os/os.h"
 #include "os/virtual.h"
+
+const char fib_libc_clock;
 
 #define SECOND	  INT64_C(1000000000) /* ns */
 #define YEAR_2020 INT64_C(1577836800) /* s */

@@ -11,7 +11,10 @@
 #include <unistd.h>
 
 #include "explore/run.h"
+#include "libc/linked.h"
 #include "os/virtual.h"
+
+const char fib_libc_random;
 
 #define ENTROPY_MAX 256u /* bytes, getentropy(3) */
 

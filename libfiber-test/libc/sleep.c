@@ -17,8 +17,11 @@
 #include <fiber/fiber.h>
 
 #include "explore/whole.h"
+#include "libc/linked.h"
 #include "os/os.h"
 #include "os/virtual.h"
+
+const char fib_libc_sleep;
 
 #define SECOND INT64_C(1000000000) /* ns */
 
