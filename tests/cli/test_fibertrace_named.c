@@ -192,6 +192,23 @@ static void test_the_name_of_its_own_goes_before_the_systems(void **state)
 	harness_free(renamed);
 }
 
+/* Whether the process has called execve(2), so that it has the name of its file. */
+static bool is_sleep(void *process)
+{
+	const struct harness_process *p = process;
+	char path[64], name[32] = "", own[32];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)p->pid);
+	file = fopen(path, "r");
+	if (!file || !fgets(name, sizeof(name), file))
+		name[0] = 0;
+	if (file)
+		fclose(file);
+	snprintf(own, sizeof(own), "n%dp\n", (int)getpid());
+	return strcmp(name, own) == 0;
+}
+
 static void test_a_name_that_nobody_has_is_refused_with_a_remedy(void **state)
 {
 	const char *const plain = short_name('p');
@@ -200,6 +217,7 @@ static void test_a_name_that_nobody_has_is_refused_with_a_remedy(void **state)
 	char pid[16];
 
 	(void)state;
+	assert_true(harness_until(is_sleep, p, CLI_SECONDS));
 	refused(name_of("of-nobody"), "no process with fibers has that name", "process id");
 	snprintf(pid, sizeof(pid), "%d", (int)p->pid);
 	refused(plain, "no process of that name has fibers", pid);
