@@ -197,9 +197,10 @@ static void test_ready_receives_nothing_for_who_waits_for_what_was_closed(void *
 	reader = spawn_reader(&r);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, stranger), 0);
 	assert_int_equal(send(stranger[1], "x", 1, 0), 1);
-	assert_int_equal(dup2(stranger[0], server), server);
+	/* First, because a poller without edges of its own reports the new file at once. */
 	d = fib_descriptor_find(server);
 	d->generation++;
+	assert_int_equal(dup2(stranger[0], server), server);
 	fib_descriptor_ready(fib_descriptor_token(server, d), POLLIN);
 	assert_int_equal(inside_join(reader), -EBADF);
 	assert_int_equal(recv(server, &c, 1, MSG_DONTWAIT), 1);
