@@ -5,8 +5,9 @@ soak.py BIN SECONDS - check that a server whose clients disconnect at any moment
 
 BIN is the folder of httpd, cutter and fiberctl. Connections are cut at random for SECONDS, in slices. After each slice the
 server must have as many fibers and descriptors as after its very first client. Its resident memory must not be above that
-after the first quarter of the slices, which fill caches of stacks and records. At the end the server must exit on SIGTERM, with
-status 0 and nothing on stderr; a build with AddressSanitizer reports leaks there.
+after the first quarter of the slices, which fill caches of stacks and records; if it is, as many slices follow, and it must
+not grow as much again. At the end the server must exit on SIGTERM, with status 0 and nothing on stderr; a build with
+AddressSanitizer reports leaks there.
 Prints a line for each slice, then "soak: ok" or what was lost.
 """
 import glob
@@ -126,23 +127,34 @@ def cut(server, seconds, seed):
                             seconds + REST_SECONDS).strip()
 
 
+def run_slices(server, wanted, done, count, seconds):
+    """Run so many slices after those that are done. Returns the resident memory at rest after each."""
+    sizes = []
+    for i in range(done + 1, done + count + 1):
+        said = cut(server, max(1, seconds // count), i)
+        server.rest(wanted)
+        sizes.append(server.resident_kb())
+        print("slice %d of %d: %s; at rest %d fibers, %d descriptors, %d KB"
+              % ((i, done + count, said) + wanted + (sizes[-1],)), flush=True)
+    return sizes
+
+
 def soak(folder, seconds):
     server = Server(folder)
     try:
         server.serve_one()
         wanted = server.state()
         slices = max(4, seconds // SLICE)
-        sizes = []
-        for i in range(slices):
-            said = cut(server, max(1, seconds // slices), i + 1)
-            server.rest(wanted)
-            sizes.append(server.resident_kb())
-            print("slice %d of %d: %s; at rest %d fibers, %d descriptors, %d KB"
-                  % ((i + 1, slices, said) + wanted + (sizes[-1],)), flush=True)
+        sizes = run_slices(server, wanted, 0, slices, seconds)
         before = max(sizes[:max(2, slices // 4)])
         # A sanitizer keeps freed memory, and finds leaks itself.
         if sizes[-1] > before + SLACK_KB and not os.environ.get("FIBER_SAN"):
-            raise Lost("resident memory went from %d KB to %d KB" % (before, sizes[-1]))
+            # Caches are as large as the most connections that were open at a time, which a busy machine reaches late. They
+            # fill once. What is lost is lost at the same rate again.
+            before = max(sizes)
+            sizes += run_slices(server, wanted, slices, slices, seconds)
+            if sizes[-1] > before + SLACK_KB:
+                raise Lost("resident memory goes on growing: %s KB" % ", ".join(map(str, sizes)))
         server.stop()
     finally:
         if server.process.poll() is None:
