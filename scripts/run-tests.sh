@@ -14,7 +14,7 @@
 # CPU time that the first lane leaves. When the first lane is finished, it takes programs from the end of the second.
 # Tests of tools that measure times, or that depend on which processes exist, run at the end, one after another.
 # SLOWEST: the number of slow programs whose times are printed.
-# A failure is told again at the end, with the last lines of that program's output; each such line starts with "# failed".
+# A failure is printed again at the end, with the last lines of that program's output; each such line starts with "# failed".
 set -u
 
 LIMIT=${LIMIT:-120}

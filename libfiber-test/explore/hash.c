@@ -2,14 +2,11 @@
 /* hash.c - hash the choices of schedules */
 #include "explore/hash.h"
 
+#include "strategy/strategy.h"
+
 static uint64_t mix(uint64_t hash, uint64_t value)
 {
-	/* The finalizer of splitmix64. */
-	uint64_t z = (hash ^ value) + UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return z ^ (z >> 31);
+	return fib_mix((hash ^ value) + UINT64_C(0x9e3779b97f4a7c15));
 }
 
 static uint64_t mix_text(uint64_t hash, const char *text)

@@ -28,6 +28,7 @@
 #include "net/net.h"
 #include "runtime/runtime.h"
 #include "sched/loop.h"
+#include "strategy/strategy.h"
 
 static struct {
 	struct fiber_runtime *rt; /* NULL: none is started */
@@ -148,12 +149,8 @@ void fib_run_schedule(const struct fib_test *test, const struct fib_schedule *sc
 
 uint64_t fib_run_random(void)
 {
-	/* splitmix64, as in strategies.c */
-	uint64_t z = run.random += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return z ^ (z >> 31);
+	run.random += UINT64_C(0x9e3779b97f4a7c15);
+	return fib_mix(run.random);
 }
 
 uint64_t fib_run_reached(void)

@@ -94,7 +94,7 @@ static int at_failure(const char *text, enum fib_at_failure *ret, const char **r
 	return -EINVAL;
 }
 
-static int replay(const char *text, const char **ret_why)
+static int replay_token(const char *text, const char **ret_why)
 {
 	struct fib_token token;
 
@@ -244,7 +244,7 @@ int fib_setting_set(const char *name, const char *value, const char **ret_why)
 	if (strcmp(name, "faults") == 0)
 		return faults(value, ret_why);
 	if (strcmp(name, "replay") == 0)
-		return replay(value, ret_why);
+		return replay_token(value, ret_why);
 	if (strcmp(name, "at-failure") == 0)
 		return at_failure(value, &over.all.at_failure, ret_why);
 	if (strcmp(name, "minimize") == 0)

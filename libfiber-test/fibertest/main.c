@@ -4,7 +4,7 @@
  *
  * The exploration happens in the program's own process, by the preloaded libfiber-test.so
  * (preload/start.c). This process waits for it, because a loader that cannot preload only prints a
- * warning. A replay needs nobody who waits: the program takes this process's place, so a debugger
+ * warning. A replay needs no parent that waits: the program takes this process's place, so a debugger
  * that runs fibertest ends up in it.
  */
 #include <errno.h>

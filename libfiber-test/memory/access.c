@@ -29,7 +29,7 @@ void fib_access_looks_for_races(bool on)
 	looks = on;
 }
 
-/* Nobody has touched it in this schedule, and it is neither a stack nor allocated in it. */
+/* No fiber has touched it in this schedule, and it is neither a stack nor allocated in it. */
 static fib_noinline bool take_first(struct fib_cell *cell, uintptr_t at, uint32_t me)
 {
 	if (fib_private_of_thread(at)) {
@@ -55,7 +55,7 @@ static inline bool touch(struct fib_cell *cell, uintptr_t at, uint32_t me)
 		return true;
 	if (cell->whose == FIB_CELL_IGNORED)
 		return false;
-	if (cell->whose == FIB_CELL_NOBODYS)
+	if (cell->whose == FIB_CELL_UNTOUCHED)
 		return take_first(cell, at, me);
 	if (fib_private_learning())
 		fib_private_note(at, false);

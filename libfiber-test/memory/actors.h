@@ -48,7 +48,7 @@ void fib_actor_born(const struct fiber *fiber, const struct fib_actor *spawner);
 /* It accesses no memory any more. */
 void fib_actor_exits(const struct fib_actor *actor);
 
-/* Its step: what it has done so far is told from what it does next. */
+/* Its step: separates what it has done so far from what it does next. */
 static inline uint32_t fib_actor_step(const struct fib_actor *actor)
 {
 	return actor->clock->at[actor->slot];

@@ -68,7 +68,7 @@ static struct page *page_of(uintptr_t number)
 	if (fib_unlikely(!page))
 		page = make(number);
 	if (page->schedule != shadow.schedule)
-		renew_page(page, FIB_CELL_NOBODYS);
+		renew_page(page, FIB_CELL_UNTOUCHED);
 	shadow.last_number = number;
 	shadow.last = page;
 	return page;
@@ -126,8 +126,8 @@ void fib_shadow_renew(uintptr_t at, size_t size, uint32_t whose)
 		if (next <= end && at % (1u << PAGE_BITS) == 0) {
 			struct page *page = existing(at >> PAGE_BITS);
 
-			/* A page that was never used stays unused if it would be nobody's. */
-			if (!page && whose != FIB_CELL_NOBODYS)
+			/* A page that was never used stays unused if no fiber would own it. */
+			if (!page && whose != FIB_CELL_UNTOUCHED)
 				page = make(at >> PAGE_BITS);
 			if (page)
 				renew_page(page, whose);

@@ -15,9 +15,9 @@
 #include "memory/clocks.h"
 
 /* Whose a cell is, beside the numbers of fibers. */
-#define FIB_CELL_NOBODYS 0u		  /* not touched in this schedule; it was there before */
-#define FIB_CELL_SHARED	 UINT32_MAX	  /* several fibers */
-#define FIB_CELL_IGNORED (UINT32_MAX - 1) /* of a thread: fibers on other carriers have their own */
+#define FIB_CELL_UNTOUCHED 0u		    /* not touched in this schedule; it was there before */
+#define FIB_CELL_SHARED	   UINT32_MAX	    /* several fibers */
+#define FIB_CELL_IGNORED   (UINT32_MAX - 1) /* of a thread: fibers on other carriers have their own */
 
 #define FIB_ACCESS_WRITES 1u
 #define FIB_ACCESS_ATOMIC 2u

@@ -10,7 +10,7 @@
 /* Record the calls of the traced schedule that starts now. */
 void fib_report_begin(void);
 
-/* Whether that was called: whoever finds something should say more than its message. */
+/* Whether that was called: a finding should then say more than its message. */
 bool fib_report_is_wanted(void);
 
 /* Put a text, which stays, before the fibers and the trace. */

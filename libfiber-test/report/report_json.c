@@ -22,21 +22,6 @@ static uint64_t number_of(uint64_t id)
 	return id >= fib_explorer_first_id() ? id - fib_explorer_first_id() + 1 : 0;
 }
 
-static void put_text(FILE *out, const char *key, const char *text)
-{
-	fprintf(out, "\"%s\":", key);
-	fib_put_json(out, text && text[0] ? text : NULL);
-	fputc(',', out);
-}
-
-static void put_number_or_null(FILE *out, const char *key, int64_t number, bool known)
-{
-	if (known)
-		fprintf(out, "\"%s\":%" PRId64 ",", key, number);
-	else
-		fprintf(out, "\"%s\":null,", key);
-}
-
 static void put_address(FILE *out, const char *key, const void *at)
 {
 	if (at)
@@ -52,8 +37,8 @@ static void put_place(FILE *out, const void *at)
 
 	if (at)
 		fib_place_of(at, &place);
-	put_text(out, "function", place.function);
-	put_text(out, "file", place.path);
+	fib_put_text_member(out, "function", place.function);
+	fib_put_text_member(out, "file", place.path);
 	if (place.path)
 		fprintf(out, "\"line\":%d", place.line);
 	else
@@ -80,16 +65,14 @@ static void put_wait(FILE *out, const struct fiber_info *info)
 	}
 	fprintf(out, "\"wait\":{\"kind\":\"%s\",", info->wait_kind);
 	put_address(out, "object", info->wait_object);
-	put_text(out, "objectName", info->wait_object_name);
-	put_text(out, "objectLabel", object ? fib_object_label(object, label) : NULL);
-	put_number_or_null(out, "holderId", (int64_t)number_of(info->holder_id),
-			   info->holder_id != 0);
-	put_number_or_null(out, "holderThread", (int64_t)info->holder_thread,
-			   info->holder_thread != 0);
-	put_number_or_null(out, "fd", info->fd, info->fd >= 0);
-	put_text(out, "events", info->fd >= 0 ? events_of(info->events) : NULL);
-	put_number_or_null(out, "deadlineNs", info->deadline, timed);
-	put_number_or_null(out, "leftNs", left > 0 ? left : 0, timed);
+	fib_put_text_member(out, "objectName", info->wait_object_name);
+	fib_put_text_member(out, "objectLabel", object ? fib_object_label(object, label) : NULL);
+	fib_put_number_member(out, "holderId", number_of(info->holder_id), info->holder_id != 0);
+	fib_put_number_member(out, "holderThread", info->holder_thread, info->holder_thread != 0);
+	fib_put_number_member(out, "fd", info->fd, info->fd >= 0);
+	fib_put_text_member(out, "events", info->fd >= 0 ? events_of(info->events) : NULL);
+	fib_put_number_member(out, "deadlineNs", info->deadline, timed);
+	fib_put_number_member(out, "leftNs", left > 0 ? left : 0, timed);
 	if (info->target_id)
 		fprintf(out, "\"targetId\":%" PRIu64 "},", number_of(info->target_id));
 	else
@@ -128,10 +111,10 @@ static void put_fiber(FILE *out, const struct fiber_info *info)
 		",\"state\":\"%s\",\"ageNs\":%" PRId64 ",\"switches\":%" PRIu64
 		",\"cpuNs\":%" PRIu64 ",\"pins\":%u,",
 		states[info->state], age > 0 ? age : 0, info->switches, info->cpu_ns, info->pins);
-	put_number_or_null(out, "carrier", info->carrier, info->carrier >= 0);
+	fib_put_number_member(out, "carrier", info->carrier, info->carrier >= 0);
 	put_wait(out, info);
 	fprintf(out, "\"stack\":{\"address\":null,\"size\":%zu,", info->stack_size);
-	put_number_or_null(out, "used", (int64_t)info->stack_used, info->stack_used != 0);
+	fib_put_number_member(out, "used", info->stack_used, info->stack_used != 0);
 	if (info->stack_high_water)
 		fprintf(out, "\"highWater\":%zu},", info->stack_high_water);
 	else
@@ -142,7 +125,7 @@ static void put_fiber(FILE *out, const struct fiber_info *info)
 	fputs("},", out);
 	put_labels(out, info);
 	fputs("\"call\":{", out);
-	put_text(out, "op", intent->call);
+	fib_put_text_member(out, "op", intent->call);
 	put_place(out, intent->call ? intent->at : NULL);
 	fputs("}}", out);
 }
@@ -176,14 +159,14 @@ static void put_entry(FILE *out, size_t i)
 	char label[FIB_OBJECT_LABEL];
 
 	fprintf(out, "{\"step\":%zu,\"kind\":\"%s\",", i + 1, kinds[e->kind]);
-	put_number_or_null(out, "fiber", e->number, e->number != 0);
-	put_text(out, "op", noted ? "fiber_test_note" : e->text);
+	fib_put_number_member(out, "fiber", e->number, e->number != 0);
+	fib_put_text_member(out, "op", noted ? "fiber_test_note" : e->text);
 	put_address(out, "object", object ? object->at : NULL);
-	put_text(out, "objectName", object ? object->name : NULL);
-	put_text(out, "objectLabel", object ? fib_object_label(object, label) : NULL);
-	put_number_or_null(out, "targetId", e->target, e->target != 0);
-	put_number_or_null(out, "result", e->chosen, e->kind == FIB_ENTRY_CHOOSE);
-	put_text(out, "note", noted ? e->text : e->way);
+	fib_put_text_member(out, "objectName", object ? object->name : NULL);
+	fib_put_text_member(out, "objectLabel", object ? fib_object_label(object, label) : NULL);
+	fib_put_number_member(out, "targetId", e->target, e->target != 0);
+	fib_put_number_member(out, "result", e->chosen, e->kind == FIB_ENTRY_CHOOSE);
+	fib_put_text_member(out, "note", noted ? e->text : e->way);
 	put_place(out, e->at);
 	fprintf(out, ",\"atNs\":%" PRId64 "}", e->now);
 }

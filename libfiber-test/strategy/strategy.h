@@ -91,6 +91,9 @@ void fib_exhaustive_limit(unsigned preemptions);
 uint32_t fib_exhaustive_save(void);
 void fib_exhaustive_restore(uint32_t saved);
 
+/* Mix the bits of a number, so that consecutive ones have nothing in common. */
+uint64_t fib_mix(uint64_t z);
+
 /* A generator whose sequence depends on all three. */
 uint64_t fib_strategy_seed(uint64_t seed, uint64_t number, uint64_t salt);
 

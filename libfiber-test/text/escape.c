@@ -2,8 +2,7 @@
 /* escape.c - write texts of the program into reports: plain, JSON, XML */
 #include "text/escape.h"
 
-#include <stdbool.h>
-#include <stdint.h>
+#include <inttypes.h>
 #include <string.h>
 
 static bool is_plain(char c)
@@ -131,4 +130,19 @@ void fib_put_xml(FILE *out, const char *text)
 			for (unsigned i = 0; i < (n ? n : 1); i++)
 				fprintf(out, "\\x%02x", (unsigned char)text[i]);
 	}
+}
+
+void fib_put_text_member(FILE *out, const char *key, const char *text)
+{
+	fprintf(out, "\"%s\":", key);
+	fib_put_json(out, text && text[0] ? text : NULL);
+	fputc(',', out);
+}
+
+void fib_put_number_member(FILE *out, const char *key, uint64_t number, bool known)
+{
+	if (known)
+		fprintf(out, "\"%s\":%" PRIu64 ",", key, number);
+	else
+		fprintf(out, "\"%s\":null,", key);
 }

@@ -8,7 +8,9 @@
 #ifndef FIB_TEST_ESCAPE_H
 #define FIB_TEST_ESCAPE_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 /* One line: a byte that is not printable ASCII becomes \xNN, as in fib_text_plain(). */
@@ -22,6 +24,10 @@ void fib_put_lines(FILE *out, const char *text, const char *indent);
 
 /* A JSON string with its quotes; NULL: null. Bytes that are not UTF-8 become U+FFFD. */
 void fib_put_json(FILE *out, const char *text);
+
+/* A member of a JSON object and a comma; null: an empty text, a number that is not known. */
+void fib_put_text_member(FILE *out, const char *key, const char *text);
+void fib_put_number_member(FILE *out, const char *key, uint64_t number, bool known);
 
 /*
  * Text for XML 1.0, in an element or an attribute. XML has no control characters, also not as

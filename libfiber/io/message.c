@@ -79,8 +79,11 @@ static fib_always_inline ssize_t receive(int fd, void *buf, size_t size, int fla
 					 int64_t deadline)
 {
 	const bool plain = !flags && !addr && size;
+	const ssize_t fault = fib_fault_transfer(fd, &size, false);
 	struct fib_look look;
 
+	if (fault < 0)
+		return fault;
 	for (;;) {
 		ssize_t n = -EAGAIN;
 		int rc;
@@ -119,12 +122,8 @@ static ssize_t receive_all(int fd, void *buf, size_t size, int flags, int64_t de
 ssize_t fiber_recv(int fd, void *buf, size_t size, int flags, int64_t deadline)
 {
 	const int other = MSG_DONTWAIT | MSG_PEEK | MSG_OOB | MSG_TRUNC | MSG_ERRQUEUE;
-	ssize_t fault;
 
 	fib_choice_fd(fd);
-	fault = fib_fault_transfer(fd, &size, false);
-	if (fault < 0)
-		return fault;
 	if (flags & MSG_WAITALL && !(flags & other) && fib_os_is_stream(fd))
 		return receive_all(fd, buf, size, flags, deadline);
 	return receive(fd, buf, size, flags, NULL, NULL, deadline);
@@ -133,12 +132,7 @@ ssize_t fiber_recv(int fd, void *buf, size_t size, int flags, int64_t deadline)
 ssize_t fiber_recvfrom(int fd, void *buf, size_t size, int flags, struct sockaddr *addr,
 		       socklen_t *addrlen, int64_t deadline)
 {
-	ssize_t fault;
-
 	fib_choice_fd(fd);
-	fault = fib_fault_transfer(fd, &size, false);
-	if (fault < 0)
-		return fault;
 	return receive(fd, buf, size, flags, addr, addrlen, deadline);
 }
 
@@ -158,10 +152,14 @@ static fib_always_inline ssize_t send_to(int fd, const void *buf, size_t size, i
 					 const struct sockaddr *addr, socklen_t addrlen,
 					 int64_t deadline)
 {
-	ssize_t n = send_now(fd, buf, size, flags, addr, addrlen);
+	ssize_t n = fib_fault_transfer(fd, &size, true);
 	struct fib_look look;
 	int rc;
 
+	if (n < 0)
+		return n;
+	fib_order_bytes_out(fd);
+	n = send_now(fd, buf, size, flags, addr, addrlen);
 	/* Most sends succeed at once: the first try needs no look. */
 	while (fib_unlikely(n == -EAGAIN && !(flags & MSG_DONTWAIT))) {
 		fib_descriptor_look(fd, &look);
@@ -178,25 +176,13 @@ static fib_always_inline ssize_t send_to(int fd, const void *buf, size_t size, i
 ssize_t fiber_sendto(int fd, const void *buf, size_t size, int flags, const struct sockaddr *addr,
 		     socklen_t addrlen, int64_t deadline)
 {
-	ssize_t fault;
-
 	fib_choice_fd(fd);
-	fault = fib_fault_transfer(fd, &size, true);
-	if (fault < 0)
-		return fault;
-	fib_order_bytes_out(fd);
 	return send_to(fd, buf, size, flags, addr, addrlen, deadline);
 }
 
 ssize_t fiber_send(int fd, const void *buf, size_t size, int flags, int64_t deadline)
 {
-	ssize_t fault;
-
 	fib_choice_fd(fd);
-	fault = fib_fault_transfer(fd, &size, true);
-	if (fault < 0)
-		return fault;
-	fib_order_bytes_out(fd);
 	return send_to(fd, buf, size, flags, NULL, 0, deadline);
 }
 

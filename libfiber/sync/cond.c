@@ -15,7 +15,7 @@
 #include "wait/wait.h"
 #include "wait/wait_queue.h"
 
-/* Nobody signals, and the wait ends. */
+/* End the wait without a signal. */
 static int wake_spuriously(struct fiber_cond *cond, struct fiber_mutex *mutex, const void *at)
 {
 	struct fiber *me = fib_self();

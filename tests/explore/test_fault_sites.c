@@ -135,6 +135,7 @@ static int64_t call_writev(void)
 }
 
 CALL(recv, fiber_recv(t.pair[0], t.bytes, 8, 0, soon()))
+CALL(recv_all, fiber_recv(t.pair[0], t.bytes, 8, MSG_WAITALL, soon()))
 CALL(recvfrom, fiber_recvfrom(t.pair[0], t.bytes, 8, 0, NULL, NULL, soon()))
 
 static int64_t call_recvmsg(void)
@@ -390,6 +391,7 @@ static const struct call {
 	{"fiber_readv", call_readv, {8, LESS, -ECONNRESET}, false},
 	{"fiber_writev", call_writev, {8, LESS, -ECONNRESET, -EPIPE}, false},
 	{"fiber_recv", call_recv, {8, LESS, -ECONNRESET}, false},
+	{"fiber_recv", call_recv_all, {8, -ECONNRESET}, false},
 	{"fiber_recvfrom", call_recvfrom, {8, LESS, -ECONNRESET}, false},
 	{"fiber_recvmsg", call_recvmsg, {8, -ECONNRESET}, false},
 	{"fiber_send", call_send, {8, LESS, -ECONNRESET, -EPIPE}, false},

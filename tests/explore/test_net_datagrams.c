@@ -71,13 +71,13 @@ static void body_connected_datagrams(void)
 	say_fiber("connect", connect_to(b, "127.0.0.1", port));
 	say_own("own", b);
 	say_peer("peer", b);
-	say_fiber("send to nobody", fiber_send(b, "x", 1, 0, FIBER_FOREVER));
+	say_fiber("send to a free port", fiber_send(b, "x", 1, 0, FIBER_FOREVER));
 	say_fiber("receive", fiber_recv(b, &byte, 1, 0, FIBER_FOREVER));
 	say_result("receive", recv(b, &byte, 1, MSG_DONTWAIT));
-	say_fiber("send to nobody", fiber_send(b, "x", 1, 0, FIBER_FOREVER));
-	say_fiber("send to nobody", fiber_send(b, "x", 1, 0, FIBER_FOREVER));
-	say_fiber("unconnected: send to nobody", send_text(c, "x", "127.0.0.1", port));
-	say_fiber("unconnected: send to nobody", send_text(c, "x", "127.0.0.1", port));
+	say_fiber("send to a free port", fiber_send(b, "x", 1, 0, FIBER_FOREVER));
+	say_fiber("send to a free port", fiber_send(b, "x", 1, 0, FIBER_FOREVER));
+	say_fiber("unconnected: send to a free port", send_text(c, "x", "127.0.0.1", port));
+	say_fiber("unconnected: send to a free port", send_text(c, "x", "127.0.0.1", port));
 	say_result("bind", bind_to(a, "0.0.0.0", port));
 	say_fiber("send", fiber_send(b, "y", 1, 0, FIBER_FOREVER));
 	say_datagram(a, 64, 0);

@@ -153,7 +153,7 @@ static void begin(struct test *t)
 	fiber_test_assert(fiber_timer_new(&t->timer) == 0);
 }
 
-/* After a cancellation nobody waits, and nothing was taken: the first fiber can use all of it. */
+/* After a cancellation no fiber waits, and nothing was taken: the first fiber can use all of it. */
 static void use_all(struct test *t)
 {
 	uint64_t n;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_own_cond.c - a condition loses no signal, and whoever waits for it holds the mutex afterwards */
+/* test_own_cond.c - a condition loses no signal, and each waiter holds the mutex afterwards */
 #include "tests/explore/own.h"
 
 #define FIBERS 2u
@@ -121,7 +121,7 @@ static void one_item_for_two(void *arg)
 	fiber_test_assert(t.items + t.taken == 2);
 }
 
-static void test_signal_is_for_one_waiter_whoever_gives_up(void **state)
+static void test_signal_is_for_one_waiter_when_others_give_up(void **state)
 {
 	(void)state;
 	EXPLORE(one_item_for_two, NULL, .faults = 0);
@@ -133,7 +133,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_no_signal_is_lost_by_a_waiter_that_gives_up),
-		cmocka_unit_test(test_signal_is_for_one_waiter_whoever_gives_up),
+		cmocka_unit_test(test_signal_is_for_one_waiter_when_others_give_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

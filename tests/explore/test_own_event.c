@@ -56,7 +56,7 @@ static void test_event_lets_all_go_on_who_wait_when_it_is_set(void **state)
 
 /* -- barrier -- */
 
-/* Two rounds of all. Whoever gives up has not arrived, and comes again, masked. */
+/* Two rounds of all. A fiber that gives up has not arrived, and comes again, masked. */
 static void *pass_twice(void *arg)
 {
 	struct test *t = arg;
@@ -190,7 +190,7 @@ static void once_for_all(void *arg)
 	fiber_test_assert(t.done && t.before == t.cancelled + 1);
 }
 
-static void test_once_is_done_once_whoever_leaves_in_the_middle(void **state)
+static void test_once_is_done_once_when_a_caller_leaves_in_the_middle(void **state)
 {
 	static const char *const reach[] = {"left", NULL};
 
@@ -205,7 +205,7 @@ int main(void)
 		cmocka_unit_test(test_event_lets_all_go_on_who_wait_when_it_is_set),
 		cmocka_unit_test(test_barrier_opens_for_all_with_one_last_in_each_round),
 		cmocka_unit_test(test_waitgroup_ends_when_all_are_done),
-		cmocka_unit_test(test_once_is_done_once_whoever_leaves_in_the_middle),
+		cmocka_unit_test(test_once_is_done_once_when_a_caller_leaves_in_the_middle),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

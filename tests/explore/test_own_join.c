@@ -95,7 +95,7 @@ static void *join_the_first(void *arg)
 	return NULL;
 }
 
-/* Whoever gives up leaves the handle to the next. */
+/* A joiner that gives up leaves the handle to the next. */
 static void hand_on_the_handle(void *arg)
 {
 	struct relay r = {.joined = false};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_own_mutex.c - a mutex has one holder, is handed over in order, and is lost by nobody */
+/* test_own_mutex.c - a mutex has one holder, is handed over in order, and is never lost */
 #include "tests/explore/own.h"
 
 #define FIBERS 3u

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_own_rwlock.c - no reader beside a writer, and a waiter that gives up holds nobody back */
+/* test_own_rwlock.c - no reader beside a writer, and a waiter that gives up holds no other back */
 #include "tests/explore/own.h"
 
 #define FIBERS 3u

@@ -147,7 +147,7 @@ static void first_gives_up(void *arg)
 	fiber_test_assert(waiters[1].result == 0 && fiber_sem_value(&sem) == 0);
 }
 
-static void test_permit_goes_to_one_waiter_whoever_gives_up(void **state)
+static void test_permit_goes_to_one_waiter_when_others_give_up(void **state)
 {
 	static const char *const reach[] = {"first", "second", NULL};
 
@@ -161,7 +161,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_semaphore_is_a_counter),
 		cmocka_unit_test(test_cancelled_waits_take_no_permit),
-		cmocka_unit_test(test_permit_goes_to_one_waiter_whoever_gives_up),
+		cmocka_unit_test(test_permit_goes_to_one_waiter_when_others_give_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

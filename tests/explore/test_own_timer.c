@@ -39,7 +39,7 @@ static void sleep_together(void *arg)
 	own_join(fibers, FIBERS);
 }
 
-/* With the exact clock the shortest sleep ends first, whoever began first. */
+/* With the exact clock the shortest sleep ends first, in any order of beginnings. */
 static void sleep_in_order(void *arg)
 {
 	const int64_t begin = fiber_now();

@@ -14,19 +14,6 @@
 
 #define LOOPS 500
 
-int data, other;
-struct objects o;
-
-void run_both(fiber_fn *a, fiber_fn *b)
-{
-	struct fiber *x, *y;
-
-	fiber_spawn(a, NULL, &x);
-	fiber_spawn(b, NULL, &y);
-	fiber_join(x, NULL, FIBER_FOREVER);
-	fiber_join(y, NULL, FIBER_FOREVER);
-}
-
 static struct fiber_test_result result;
 
 static int explore(fiber_test_fn *fn, struct fiber_test_options options)

@@ -28,7 +28,7 @@ static inline int fib_fault_none(void)
 /* Before a fiber waits. The fiber may be cancelled here. */
 #define fib_fault_wait(fiber, deadline) fib_fault_none()
 
-/* True: the wait ends although nobody has woken the fiber. */
+/* True: the wait ends although no fiber has signalled. */
 #define fib_fault_spurious() false
 
 /* Before bytes move. *size and *pieces may be changed, so that fewer bytes move. */
