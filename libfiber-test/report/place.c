@@ -2,6 +2,7 @@
 /* place.c - ask libdw for the place of an address */
 #include "report/place.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -98,11 +99,16 @@ const char *fib_place_text(const void *at, char *buf, size_t size)
 const char *fib_place_variable(const void *at, size_t *ret_offset)
 {
 	const Dwarf_Addr address = (Dwarf_Addr)(uintptr_t)at;
-	Dwfl_Module *module = self() ? dwfl_addrmodule(dwfl, address) : NULL;
+	Dwfl_Module *module;
 	const char *name;
 	GElf_Off offset;
 	GElf_Sym symbol;
+	Dl_info object;
 
+	/* By its beginning: for libdwfl an object ends with its file, before most of its zeroes. */
+	if (!self() || !dladdr(at, &object))
+		return NULL;
+	module = dwfl_addrmodule(dwfl, (Dwarf_Addr)(uintptr_t)object.dli_fbase);
 	if (!module)
 		return NULL;
 	name = dwfl_module_addrinfo(module, address, &offset, &symbol, NULL, NULL, NULL);
