@@ -38,14 +38,15 @@ ALLOCATIONS := malloc calloc realloc aligned_alloc strdup
 EXPLORE_INC += $(foreach a,$(ALLOCATIONS),-D$(a)=fib_own_$(a))
 EXPLORE_WRAP := $(patsubst %,-Wl$(comma)--wrap=%,$(ALLOCATIONS) free)
 EXPLORE_OBJ := $(EXPLORE_LIB:libfiber/%=$(BUILD)/obj/explore/lib/%.o) $(EXPLORE_OWN:%.c=$(BUILD)/obj/%.o)
+# One set of objects, position-independent, for the archives and for the shared library.
+# A preloaded library wraps no allocations (libfiber-test/libc/memory.c).
+EXPLORE_SO   := $(filter-out %/libc/memory.o,$(EXPLORE_OBJ)) \
+	$(patsubst %.c,$(BUILD)/obj/%.o,$(EXPLORE_BLIND) $(wildcard libfiber-test/preload/*.c))
 EXPLORE_LIBS = $(LIB_LIBS) $(shell pkg-config --libs libdw)
 WHOLE_EXAMPLES := 01_hello 02_shared_table 03_pipeline 04_fan_out 05_cancellation
 EXPLORED     := $(if $(filter thread,$(SAN)),,yes)
 # A sanitizer's runtime must be loaded first, so a program with one cannot be given another library before it.
 PRELOADED    := $(if $(SAN),,yes)
-# A preloaded library wraps no allocations (libfiber-test/libc/memory.c).
-EXPLORE_PIC  := $(EXPLORE_LIB:%=$(BUILD)/obj/explore/pic/%.o) \
-	$(patsubst %,$(BUILD)/obj/explore/pic/%.o,$(filter-out %/libc/memory.c,$(EXPLORE_OWN)) $(EXPLORE_BLIND) $(wildcard libfiber-test/preload/*.c))
 
 .PHONY: test-library bugs
 test-library: $(if $(EXPLORED),$(BUILD)/lib/libfiber-test.a $(BUILD)/lib/libfiber-test-memory.a) $(if $(PRELOADED),$(BUILD)/lib/libfiber-test.so $(BUILD)/bin/fibertest)
@@ -69,26 +70,17 @@ $(BUILD)/lib/libfiber-test-memory.a: scripts/explore.mk $(EXPLORE_OBJ) $(EXPLORE
 $(BUILD)/obj/explore/lib/%.o: libfiber/%
 	$(call say,$(if $(filter %.S,$<),AS,CC),$(call compiled,test))
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) $(EXPLORE_INC) $(CFLAGS) -fvisibility=hidden -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(CPPFLAGS) $(EXPLORE_INC) $(CFLAGS) -fvisibility=hidden -fPIC -MMD -MP -c -o $@ $<
 
 $(BUILD)/obj/libfiber-test/%.o: CPPFLAGS += $(EXPLORE_INC)
+$(BUILD)/obj/libfiber-test/%.o: CFLAGS += -fPIC
 
 # Names are bound at start: else each process of a schedule binds them again.
-$(BUILD)/lib/libfiber-test.so: $(EXPLORE_PIC) libfiber-test/preload/libfiber-test.map
+$(BUILD)/lib/libfiber-test.so: $(EXPLORE_SO) libfiber-test/preload/libfiber-test.map
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -shared -Wl,-soname,libfiber-test.so -Wl,-z,nodelete,-z,now,-z,defs \
-		-Wl,--version-script=libfiber-test/preload/libfiber-test.map -o $@ $(EXPLORE_PIC) $(EXPLORE_LIBS)
-
-$(BUILD)/obj/explore/pic/libfiber/%.o: libfiber/%
-	$(call say,$(if $(filter %.S,$<),AS,CC),$(call compiled,test pic))
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) $(EXPLORE_INC) $(CFLAGS) -fvisibility=hidden -fPIC -MMD -MP -c -o $@ $<
-
-$(BUILD)/obj/explore/pic/libfiber-test/%.o: libfiber-test/%
-	$(call say,CC,$(call compiled,test pic))
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) $(EXPLORE_INC) $(CFLAGS) -fPIC -MMD -MP -c -o $@ $<
+		-Wl,--version-script=libfiber-test/preload/libfiber-test.map -o $@ $(EXPLORE_SO) $(EXPLORE_LIBS)
 
 $(BUILD)/bin/fibertest: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard libfiber-test/fibertest/*.c)) $(BUILD)/lib/libfiber-test.a
 	$(call say,LD,$@)
