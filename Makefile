@@ -96,8 +96,10 @@ CALLS    := $(if $(SAN),watched,$(if $(filter x86_64,$(ARCH)),x86_64,plain))
 LIB_DIRS := base wire layout os/linux os/linux/calls/$(CALLS) context stack poll core sched wait life watch sync io service runtime arch/$(ARCH) poll/$(URING)
 LIB_SRC  := $(foreach d,$(LIB_DIRS),$(wildcard libfiber/$(d)/*.c libfiber/$(d)/*.S))
 PIC_OBJ  := $(patsubst libfiber/%,$(BUILD)/obj/pic/%.o,$(LIB_SRC))
-# With a sanitizer the PIC objects are used in the archive too, except note.S, which differs there.
-LIB_OBJ  := $(if $(SAN),$(PIC_OBJ:%/pic/core/note.S.o=%/lib/core/note.S.o),$(patsubst libfiber/%,$(BUILD)/obj/lib/%.o,$(LIB_SRC)))
+# Rooms that no hot path depends on are compiled once: their PIC objects are in the archive too. With a sanitizer this holds for all
+# rooms. note.S differs in the archive.
+LIB_ONCE := $(if $(SAN),%,wire/% layout/% os/% stack/% poll/% service/% runtime/%)
+LIB_OBJ  := $(foreach f,$(LIB_SRC:libfiber/%=%),$(BUILD)/obj/$(if $(filter-out core/note.S,$(filter $(LIB_ONCE),$(f))),pic,lib)/$(f).o)
 WALK_SRC := $(wildcard libfiber/wire/*.c libfiber/layout/*.c)
 INS_ROOMS := $(patsubst inspect/%/,%,$(sort $(wildcard inspect/*/)))
 INS_SRC  := $(wildcard inspect/*/*.c)
