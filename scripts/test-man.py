@@ -228,12 +228,13 @@ def check_tree(root, offer):
             yield "index", f"{page.name} is not named in libfiber.7"
         rows = callers(dict(sections(page)))
         signals |= {name for name, cells in rows.items() if cells[-1] == "yes"}
-    for page in sorted((root / "man").glob("libfiber-*.7")):
+    for page in sorted((root / "man").glob("*-*.7")):
         if f".Xr {page.stem} 7" not in index:
             yield "index", f"{page.name} is not named in libfiber.7"
     found = dict(sections(root / "man/libfiber.7"))
-    for wrong in check_examples(root, found):
-        yield "examples", f"libfiber.7: {wrong}"
+    for name, lines in ("libfiber.7", found), ("fiber-testing.7", dict(sections(root / "man/fiber-testing.7"))):
+        for wrong in check_examples(root, lines):
+            yield "examples", f"{name}: {wrong}"
     for name in signals ^ handlers_may(found["CONCURRENCY"]):
         yield "index", f"{name}: its page and libfiber.7 disagree about signal handlers"
     for name in known:
@@ -312,6 +313,8 @@ PLANTED = [
     ("tried", "tests/cli/test_explore_examples.c", '"25_test_linear"', '"25_test_line"'),
     ("index", "man/libfiber.7", ".Xr fiber_chan 3", ".Xr fiber_chan 7"),
     ("index", "man/libfiber.7", ".Xr libfiber-sanitizers 7", ".Xr libfiber-sanitizers 3"),
+    ("index", "man/libfiber.7", ".Xr fiber-testing 7", ".Xr fiber-testing 3"),
+    ("examples", "man/fiber-testing.7", "counter.n == 2);", "counter.n == 3);"),
     ("index", "man/fiber_park.3", ".It Fn fiber_unpark Ta yes Ta yes Ta yes Ta no",
      ".It Fn fiber_unpark Ta yes Ta yes Ta yes Ta yes"),
     ("commands", "man/fiberctl.1", ".It Cm cancel Ar process id\n", ".Pp\n"),
