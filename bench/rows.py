@@ -10,6 +10,7 @@ Targets, all on the median of libfiber's repeats:
   ("who", name, f)     at most f times what that participant needs for the same work
   ("at most", v)       at most v, in the line's unit
   ("below", work)      less than libfiber needs for that other work, by the same key
+  ("own", work, f)     at most f times what libfiber needs for that other work, by the same key
 """
 
 OURS = "libfiber"
@@ -34,10 +35,10 @@ ENVIRONMENT = {UNWATCHABLE: {"FIBER_CONTROL": "off"}}
 
 
 class Line:
-    """One value of a work: the key that a run prints, its unit, libfiber's targets."""
+    """One value of a work: the key that a run prints, its unit, libfiber's targets. ours: no peer prints it."""
 
-    def __init__(self, key, unit, *targets, text=""):
-        self.key, self.unit, self.targets, self.text = key, unit, targets, text
+    def __init__(self, key, unit, *targets, text="", ours=False):
+        self.key, self.unit, self.targets, self.text, self.ours = key, unit, targets, text, ours
 
 
 class Work:
@@ -50,6 +51,18 @@ class Work:
 
 def ns(*targets):
     return [Line("ns", "ns", *targets)]
+
+
+def shared(name, text, count):
+    """An object that fibers share, on 1, 2 and 4 carriers."""
+    first = f"shared-{name}-1"
+    for carriers in 1, 2, 4:
+        targets = [("who", "Go", 1)] + ([("own", first, 2)] if carriers > 1 else [])
+        lines = [Line("ns", "ns", *targets)]
+        if carriers > 1:
+            lines += [Line("cpu", "ns", *targets, text="CPU"), Line("steals", "per 1,000", text="steals", ours=True)]
+        yield Work(f"shared-{name}-{carriers}", f"{text}, {carriers} carrier{'s'[:carriers > 1]}", f"shared-{name}", carriers,
+                   {OURS: count, "Go": count}, lines)
 
 
 WORKS = [
@@ -89,6 +102,15 @@ WORKS = [
          {OURS: 5_000_000, "boost.fiber": 5_000_000, "State Threads": 10_000_000, "Go": 10_000_000,
           "GNU Pth": 10_000_000, "pthread": 10_000_000},
          ns(("fc", 3)), (50_000, 100_000)),
+    *shared("mutex", "a mutex, 2 fibers", 500_000),
+    *shared("mutex-yield", "a mutex, 100 fibers, a yield in every 8th hold", 500_000),
+    *shared("rwlock", "a rwlock, 2 readers", 500_000),
+    *shared("queue-0", "a channel without room, 10 senders, 10 receivers", 200_000),
+    *shared("queue-16", "a channel of 16, 10 senders, 10 receivers", 300_000),
+    *shared("queue-1024", "a channel of 1,024, 10 senders, 10 receivers", 500_000),
+    *shared("pipe-0", "a channel without room, 1 sender, 1 receiver", 500_000),
+    *shared("pipe-16", "a channel of 16, 1 sender, 1 receiver", 500_000),
+    *shared("broadcast", "a condition, broadcast to 100, all back", 3_000),
     Work("tree-1", "tree, 1,000,000 leaves, 1 carrier", "tree", 1,
          {OURS: 1_000_000, "Go": 1_000_000},
          [Line("cpu", "ms", ("who", "Go", 0.23))], (1_000, 10_000)),

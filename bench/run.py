@@ -133,6 +133,9 @@ class Bench:
             elif kind == "who":
                 limit, factor = self.median(work.name, what[0], line.key), what[1]
                 text = f"{factor:g} x {what[0]}"
+            elif kind == "own":
+                limit, factor = self.median(what[0], OURS, line.key), what[1]
+                text = f"{factor:g} x {what[0]}"
             elif kind == "below":
                 limit, factor = self.median(what[0], OURS, line.key), 1
                 text = f"{what[0]}'s {number(limit)} {line.unit}"
@@ -143,7 +146,7 @@ class Bench:
                 verdicts.append((text, None, None))
                 continue
             met = ours < limit if kind == "below" else ours <= limit * factor
-            verdicts.append((text, met, ours / limit if kind == "who" else None))
+            verdicts.append((text, met, ours / limit if kind in ("who", "own") else None))
         return verdicts
 
     def rows(self):
@@ -151,7 +154,7 @@ class Bench:
         fc = self.median("switch", FC, "ns")
         for work in self.works:
             for line in work.lines:
-                for who in work.runs:
+                for who in [OURS] if line.ours else work.runs:
                     row = {"work": work.name, "key": line.key, "who": who, "unit": line.unit,
                            "text": f"{work.text}: {line.text}" if line.text else work.text}
                     values = self.samples.get((work.name, who), {}).get(line.key)

@@ -13,7 +13,7 @@ REPEATS ?= 7
 BASE    ?=
 
 BENCH_LIBFIBER := $(wildcard bench/libfiber/*.c)
-PEERS := $(basename $(notdir $(wildcard bench/peers/*.c bench/peers/*.cpp bench/peers/*.go)))
+PEERS := $(basename $(notdir $(wildcard bench/peers/*.c bench/peers/*.cpp bench/peers/go)))
 BENCHES := $(BUILD)/bench/switch_forms $(BUILD)/bench/control_words $(BUILD)/bench/guards $(BUILD)/bench/libfiber
 PEER_BINS := $(PEERS:%=$(BUILD)/bench/peers/%)
 LOOKING = --build $(BUILD) --repeats $(REPEATS) $(if $(LOOKS),--looks '$(LOOKS)') $(if $(BUSY),--busy)
@@ -88,12 +88,12 @@ $(BUILD)/bench/peers/%: bench/peers/%.cpp $(wildcard bench/*.h)
 		$(CXX) $(PEER_FLAGS) -std=c++17 -Wall -Wextra $(WERROR) -o $@ $< $(PEER_LIBS_$*)
 
 # go writes only below the build folder and downloads nothing.
-$(BUILD)/bench/peers/%: bench/peers/%.go
-	$(call say,GO,$<)
+$(BUILD)/bench/peers/go: $(wildcard bench/peers/go/*.go)
+	$(call say,GO,$@)
 	@mkdir -p $(@D)
 	@rm -f $@
 	$(Q)! command -v go >/dev/null || \
-		GOCACHE=$(abspath $(BUILD))/obj/go GO111MODULE=off GOPROXY=off GOFLAGS= go build -o $@ $<
+		GOCACHE=$(abspath $(BUILD))/obj/go GO111MODULE=off GOPROXY=off GOFLAGS= go build -o $@ $^
 
 # The checker of histories of libfiber-test. LINEAR: a part of the name of a kind of history; default: all.
 .PHONY: bench-linearizable

@@ -20,6 +20,17 @@ void bench_memory(long fibers, long arg);
 void bench_naps(long fibers, long naps);
 void bench_beside(long sleeps, long yielders);
 
+/* Work on one object that fibers on several carriers share: see shared.c. */
+void bench_shared_mutex(long count, long carriers);
+void bench_shared_mutex_yield(long count, long carriers);
+void bench_shared_rwlock(long count, long carriers);
+void bench_shared_queue_0(long count, long carriers);
+void bench_shared_queue_16(long count, long carriers);
+void bench_shared_queue_1024(long count, long carriers);
+void bench_shared_pipe_0(long count, long carriers);
+void bench_shared_pipe_16(long count, long carriers);
+void bench_shared_broadcast(long count, long carriers);
+
 /* Check that everything the tools need is compiled in. If not, name it and exit with 2. */
 void bench_verify(long count, long arg);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-// go.go - the same works on goroutines, with one OS thread for Go code unless the work sets another number
+// main.go - the same works on goroutines, with one OS thread for Go code unless the work sets another number
 package main
 
 import (
@@ -235,6 +235,10 @@ func main() {
 	works := map[string]func(int, int){
 		"yield": yield, "spawn": spawn, "channel": channel, "cond": cond, "mutex": mutex,
 		"tree": tree, "memory": memory, "naps": naps,
+		"shared-mutex": sharedMutex, "shared-mutex-yield": sharedMutexYield, "shared-rwlock": sharedRWMutex,
+		"shared-queue-0": sharedQueue(0, ends), "shared-queue-16": sharedQueue(16, ends),
+		"shared-queue-1024": sharedQueue(1024, ends), "shared-pipe-0": sharedQueue(0, 1),
+		"shared-pipe-16": sharedQueue(16, 1), "shared-broadcast": sharedBroadcast,
 	}
 	if len(os.Args) < 3 || works[os.Args[1]] == nil {
 		fmt.Fprintf(os.Stderr, "usage: %s WORK COUNT [ARG]\n", os.Args[0])
