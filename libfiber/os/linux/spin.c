@@ -1,15 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* spin.c - wait for a spin lock that is held */
+/*
+ * spin.c - wait for a spin lock that is held
+ *
+ * A look at the lock takes its cache line away from the holder, which has the queue that it guards
+ * in the same line. So the pause between two looks grows, from 4 to 128 relaxes (about 2 us). A
+ * lock that is still held then has probably a holder without a CPU: each later look yields this
+ * one. With a look after each relax, 10 senders and 10 receivers of one channel on 2 carriers took
+ * two to five times as long.
+ */
 #include "os/spin.h"
+
+#define PAUSE_MAX 128u
 
 void fib_spin_wait(_Atomic uint32_t *lock)
 {
-	unsigned turns = 0;
+	unsigned pause = 4, i;
 
 	while (fib_load(lock)) {
-		if (++turns % 64 == 0)
-			fib_os_yield();
-		else
+		for (i = 0; i < pause; i++)
 			fib_relax();
+		if (pause < PAUSE_MAX)
+			pause *= 2;
+		else
+			fib_os_yield();
 	}
 }
