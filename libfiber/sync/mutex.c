@@ -7,6 +7,13 @@
  * are one compare-and-swap each. With waiters, unlock passes the mutex to the longest waiter under
  * the queue's lock. No later caller can take it in between, so no waiter starves.
  *
+ * A mutex that is handed over is not free until the next owner runs, which may take longer than
+ * the owner holds it. Two carriers that lock one mutex all the time would spend nearly all time so.
+ * Therefore a caller that finds the mutex held, without waiters, by a fiber that runs on another
+ * carrier looks at it for some microseconds before it joins the queue. Such a caller is no waiter
+ * yet. It overtakes none: it takes the mutex only when that is free, which it never is while there
+ * are waiters.
+ *
  * unlock claims the wait of the next owner, records that this fiber no longer waits, and then writes
  * it as the owner. A reader therefore never finds an owner that waits for its own mutex. The next
  * owner cannot unlock before it has been written: a fiber runs only after fib_wake(), and a thread
@@ -28,12 +35,18 @@
 #include "order.h"
 #include "life/background.h"
 #include "life/held.h"
+#include "sched/elsewhere.h"
 #include "sched/turn.h"
 #include "sync/holder.h"
 #include "sync/mutex.h"
 #include "sync/relock.h"
 #include "wait/wait.h"
 #include "wait/wait_queue.h"
+
+/* A relax takes 5-25 ns on CPUs of today. */
+#define SPIN_ROUNDS 20u
+#define SPIN_LOOK   8u	/* rounds between two looks at what the owner does */
+#define SPIN_PAUSE  32u /* relaxes, at most, between two looks at the mutex */
 
 static bool take_free(struct fiber_mutex *mutex, uint64_t me)
 {
@@ -85,6 +98,34 @@ static void note_held(struct fiber_mutex *mutex, const void *at)
 }
 
 /*
+ * Take the mutex when it becomes free, without suspending. False: it has waiters, its owner does not
+ * run on another carrier, or it was not free in time.
+ */
+static bool take_soon(struct fiber_mutex *mutex, uint64_t me)
+{
+	const struct fib_carrier *c = fib_carrier_self();
+	unsigned pause = 4, i, rounds;
+
+	if (!c || !c->current || c->sched->carrier_count == 1)
+		return false;
+	for (rounds = 0; rounds < SPIN_ROUNDS; rounds++) {
+		const uint64_t owner = fib_load(&mutex->owner);
+
+		if (!owner && take_free(mutex, me))
+			return true;
+		if (owner & FIB_HOLDER_CONTENDED)
+			return false;
+		if (owner && rounds % SPIN_LOOK == 0 && !fib_runs_elsewhere(c, owner))
+			return false;
+		for (i = 0; i < pause; i++)
+			fib_relax();
+		if (pause < SPIN_PAUSE)
+			pause *= 2;
+	}
+	return false;
+}
+
+/*
  * Out of line: locking a free mutex need not save the registers that a wait needs. at: who called
  * lock.
  */
@@ -97,6 +138,10 @@ static fib_noinline int lock_contended(struct fiber_mutex *mutex, int64_t deadli
 	if ((fib_load(&mutex->owner) & ~FIB_HOLDER_CONTENDED) == me)
 		rc = fib_relock("fiber_mutex_lock", "mutex", mutex, "is held by the caller already",
 				deadline);
+	if (rc == 0 && deadline > fib_coarse_now() && take_soon(mutex, me)) {
+		note_held(mutex, at);
+		return 0;
+	}
 	if (rc == 0)
 		rc = fib_wait_begin(&w, FIB_WAIT_MUTEX, mutex, 0, deadline);
 	if (rc == 0)

@@ -3,7 +3,7 @@
  * spin.c - wait for a spin lock that is held
  *
  * A look at the lock takes its cache line away from the holder, which has the queue that it guards
- * in the same line. So the pause between two looks grows, from 4 to 128 relaxes (about 2 us). A
+ * in the same line. So the pause between two looks grows, from 4 to 128 relaxes (about 3 us). A
  * lock that is still held then has probably a holder without a CPU: each later look yields this
  * one. With a look after each relax, 10 senders and 10 receivers of one channel on 2 carriers took
  * two to five times as long.
