@@ -11,6 +11,7 @@ Reads man/*.3, the public headers and examples/. Prints TAP:
   examples     a block in EXAMPLES is an excerpt of a file in examples/, or of its output
   tried        every example is run by tests/cli/test_examples.c, and they are numbered without a gap; examples of
                tests (NN_test.c, NN_test_*.c) are run by tests/cli/test_explore_examples.c
+  table        fiber_test(3) has the table of docs/testing.md that `make bench-test` prints
   index        libfiber(7) names every page, and the functions that a signal handler may call
   commands     fiberctl(1) has every command, with its line in SYNOPSIS, every topic and every option that
                `fiberctl --help` and the help of each command name, and no other; fibertrace(1) and fibertest(1) likewise
@@ -241,6 +242,19 @@ def check_tree(root, offer):
         if len(where.get(name, [])) != 1:
             yield "synopsis", f"{name} is in {len(where.get(name, []))} pages, should be in one"
     yield from (("tried", text) for text in check_tried(root))
+    yield from (("table", text) for text in check_table(root))
+
+
+def check_table(root):
+    """Yield the rows that are not in both tables. Row: name, numbers; notes in brackets are left out."""
+    text = re.search(r"^\| bug \|.*\n\|-.*\n((?:\|.*\n)+)", (root / "docs/testing.md").read_text(), flags=re.M)[1]
+    there = {tuple(re.sub(r" \(.*\)|`| fibers", "", cell).strip().replace(",", "") for cell in line.strip("|").split("|"))
+             for line in text.splitlines()}
+    lines = dict(sections(root / "man/fiber_test.3"))["DESCRIPTION"]
+    here = {tuple(cell.replace("\\-", "-").replace(",", "") for cell in line[4:].split(" Ta "))
+            for line in lines if line.startswith(".It ") and line.count(" Ta ") == 8 and not line.startswith(".It Em")}
+    for row in sorted(there ^ here):
+        yield f"{row[0]}: fiber_test(3) and docs/testing.md differ"
 
 
 def check_tried(root):
@@ -297,7 +311,7 @@ def check_tool(root, page, offers):
         yield f"--{name}: an option that is not in the page, or no option"
 
 
-CHECKS = ["synopsis", "names", "sections", "concurrency", "examples", "tried", "index", "commands"]
+CHECKS = ["synopsis", "names", "sections", "concurrency", "examples", "tried", "table", "index", "commands"]
 # Offences of each kind: check, file, text in it, replacement.
 PLANTED = [
     ("synopsis", "man/fiber_chan.3", '"const void *elem"', '"void *elem"'),
@@ -311,6 +325,8 @@ PLANTED = [
     ("examples", "man/fiber_chan.3", "sum += n;", "sum -= n;"),
     ("tried", "tests/cli/test_examples.c", '"03_pipeline"', '"03_pipe"'),
     ("tried", "tests/cli/test_explore_examples.c", '"25_test_linear"', '"25_test_line"'),
+    ("table", "man/fiber_test.3", ".It aba_stack Ta 30 ", ".It aba_stack Ta 31 "),
+    ("table", "docs/testing.md", "| `noise` | 5 |", "| `noise` | 6 |"),
     ("index", "man/libfiber.7", ".Xr fiber_chan 3", ".Xr fiber_chan 7"),
     ("index", "man/libfiber.7", ".Xr libfiber-sanitizers 7", ".Xr libfiber-sanitizers 3"),
     ("index", "man/libfiber.7", ".Xr fiber-testing 7", ".Xr fiber-testing 3"),
@@ -333,9 +349,9 @@ def self_test(offer):
             root = pathlib.Path(folder)
             for part in ["man", "examples", "libfiber/include/fiber", "libfiber-test/include/fiber"]:
                 shutil.copytree(ROOT / part, root / part)
-            (root / "tests/cli").mkdir(parents=True)
-            for test in ["test_examples.c", "test_explore_examples.c"]:
-                shutil.copy(ROOT / "tests/cli" / test, root / "tests/cli")
+            for file in ["tests/cli/test_examples.c", "tests/cli/test_explore_examples.c", "docs/testing.md"]:
+                (root / file).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(ROOT / file, root / file)
             text = (root / name).read_text()
             (root / name).write_text(text.replace(before, after))
             if before not in text or check not in {c for c, _ in check_tree(root, offer)}:
