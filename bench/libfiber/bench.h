@@ -20,6 +20,16 @@ void bench_memory(long fibers, long arg);
 void bench_naps(long fibers, long naps);
 void bench_beside(long sleeps, long yielders);
 
+/* One carrier: see calls.c. */
+void bench_sem(long count, long arg);
+void bench_select(long count, long n);
+void bench_cancel(long count, long arg);
+void bench_timer(long count, long arg);
+void bench_local(long count, long arg);
+void bench_echo_unix(long count, long arg);
+void bench_echo_pipe(long count, long arg);
+void bench_file(long count, long arg);
+
 /* Work on one object that fibers on several carriers share: see shared.c. */
 void bench_shared_mutex(long count, long carriers);
 void bench_shared_mutex_yield(long count, long carriers);

@@ -235,6 +235,7 @@ func main() {
 	works := map[string]func(int, int){
 		"yield": yield, "spawn": spawn, "channel": channel, "cond": cond, "mutex": mutex,
 		"tree": tree, "memory": memory, "naps": naps,
+		"select": choose, "echo-unix": echoUnix, "echo-pipe": echoPipe,
 		"shared-mutex": sharedMutex, "shared-mutex-yield": sharedMutexYield, "shared-rwlock": sharedRWMutex,
 		"shared-queue-0": sharedQueue(0, ends), "shared-queue-16": sharedQueue(16, ends),
 		"shared-queue-1024": sharedQueue(1024, ends), "shared-pipe-0": sharedQueue(0, 1),
