@@ -52,9 +52,12 @@ static bool concerns(short events, int side)
 	return side == WRITING ? events & writing : events & ~writing;
 }
 
-static int register_fd(struct fib_poller *p, int fd, uint64_t token, short events)
+static int register_fd(struct fib_poller *p, int fd, uint64_t token, short events, bool again)
 {
-	return p->ops->want ? p->ops->want(p, fd, token, events) : p->ops->watch(p, fd, token);
+	if (p->ops->want)
+		return p->ops->want(p, fd, token, events);
+	return again && p->ops->rewatch ? p->ops->rewatch(p, fd, token)
+					: p->ops->watch(p, fd, token);
 }
 
 /*
@@ -90,7 +93,8 @@ static fib_noinline int watch_again(struct fib_sched *s, int fd, struct fib_desc
 	fib_store(&s->watching, 1);
 	fib_spin_lock(&d->gate);
 	rc = fib_load(&d->generation) == look->generation
-		     ? register_fd(s->poller, fd, fib_descriptor_token(fd, d), events)
+		     ? register_fd(s->poller, fd, fib_descriptor_token(fd, d), events,
+				   fib_load(&d->watched_by) == s->serial)
 		     : -EBADF;
 	if (rc == 0)
 		note(d, s->serial);
@@ -121,9 +125,10 @@ void fib_descriptor_look_to_read(int fd, struct fib_look *ret)
 {
 	struct fib_descriptor *d = fib_descriptor_find(fd);
 
-	*ret = (struct fib_look){0, {0, 0}, 0};
+	*ret = (struct fib_look){0, {0, 0}, 0, 0};
 	if (!d)
 		return;
+	ret->plain = fib_load(&d->plain);
 	/*
 	 * pairs: descriptor.look -- generation first: it may be older than the edges, never newer.
 	 */
@@ -143,6 +148,21 @@ void fib_descriptor_look(int fd, struct fib_look *ret)
 	/* pairs: descriptor.look */
 	if (d)
 		ret->edges[WRITING] = fib_load_acquire(&d->writing.edges);
+}
+
+bool fib_descriptor_plain(int fd)
+{
+	struct fib_descriptor *d = fib_descriptor_find(fd);
+
+	return d && fib_load(&d->plain);
+}
+
+void fib_descriptor_set_plain(int fd, bool plain)
+{
+	struct fib_descriptor *d = fib_descriptor_find(fd);
+
+	if (d)
+		fib_store(&d->plain, (uint16_t)plain);
 }
 
 static bool is_tcp(int fd, struct fib_descriptor *d, uint32_t generation)
@@ -300,6 +320,9 @@ int fib_descriptor_wait(int fd, short events, const struct fib_look *look, int64
 	/* poll(2) ignores negative descriptors and would wait for ever. */
 	if (fd < 0)
 		return -EBADF;
+	/* poll(2) takes a file on a disk for ready. */
+	if (!fiber || fiber->pins)
+		fib_descriptor_set_plain(fd, false);
 	if (!fiber)
 		return fib_block_for_fd(fd, events, deadline);
 	if (fiber->pins)
@@ -310,8 +333,10 @@ int fib_descriptor_wait(int fd, short events, const struct fib_look *look, int64
 	who = identity(fd, d);
 	rc = events ? watch(fiber->sched, fd, d, events, look) : 0;
 	/* A file that a poller refuses is always ready: a regular file. */
-	if (rc == -EPERM)
+	if (rc == -EPERM) {
+		fib_store(&d->plain, (uint16_t)0);
 		return 0;
+	}
 	if (rc == 0)
 		rc = wait_parked(fd, d, events, look, deadline);
 	return rc == 0 && who != identity(fd, d) ? -EBADF : rc;

@@ -18,6 +18,7 @@ struct fib_look {
 	uint32_t generation;
 	uint32_t edges[2];
 	uint32_t drained; /* it was read empty, no edge since: a read would return -EAGAIN */
+	uint32_t plain;	  /* for fib_os_read_as(), fib_os_write_as() */
 };
 
 /* Take a look before trying an operation, and again before each retry. */
@@ -25,6 +26,10 @@ void fib_descriptor_look(int fd, struct fib_look *ret);
 
 /* The same for callers that only read and wait without POLLOUT. */
 void fib_descriptor_look_to_read(int fd, struct fib_look *ret);
+
+/* The same hint without a look; record another one. */
+bool fib_descriptor_plain(int fd);
+void fib_descriptor_set_plain(int fd, bool plain);
 
 /* Report that a read after the look returned fewer bytes than it asked for. */
 void fib_descriptor_gave_less(int fd, const struct fib_look *look);

@@ -80,6 +80,7 @@ static void renew(int fd, struct fib_descriptor *d, uint32_t fresh)
 	fib_store(&d->fresh, fresh);
 	fib_store(&d->last, 0);
 	fib_store(&d->drained, 0);
+	fib_store(&d->plain, (uint16_t)0);
 	fib_add(&d->generation, 1); /* label: descriptor.look */
 	fib_spin_unlock(&d->gate);
 	wake_both(d);

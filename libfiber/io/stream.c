@@ -16,8 +16,11 @@
 /* Read, and record whether the descriptor is now drained. */
 static ssize_t read_after(int fd, void *buf, size_t size, const struct fib_look *look)
 {
-	ssize_t n = fib_os_read(fd, buf, size);
+	bool plain = look->plain;
+	ssize_t n = fib_os_read_as(fd, buf, size, &plain);
 
+	if (fib_unlikely(plain != look->plain))
+		fib_descriptor_set_plain(fd, plain);
 	if (n == -EAGAIN || (n > 0 && (size_t)n < size))
 		fib_descriptor_gave_less(fd, look);
 	return n;
@@ -56,6 +59,17 @@ ssize_t fiber_read(int fd, void *buf, size_t size, int64_t deadline)
 	}
 }
 
+static ssize_t write_as(int fd, const void *buf, size_t size)
+{
+	const bool before = fib_descriptor_plain(fd);
+	bool plain = before;
+	ssize_t n = fib_os_write_as(fd, buf, size, &plain);
+
+	if (fib_unlikely(plain != before))
+		fib_descriptor_set_plain(fd, plain);
+	return n;
+}
+
 ssize_t fiber_write(int fd, const void *buf, size_t size, int64_t deadline)
 {
 	struct iovec v;
@@ -69,11 +83,11 @@ ssize_t fiber_write(int fd, const void *buf, size_t size, int64_t deadline)
 		return n;
 	v = (struct iovec){(void *)(uintptr_t)buf, size};
 	fib_order_bytes_out(fd);
-	n = fib_os_write(fd, buf, size);
+	n = write_as(fd, buf, size);
 	/* Most writes succeed at once: the first try needs no look. */
 	while (fib_unlikely(n == -EAGAIN || n <= FIB_OS_UNSURE)) {
 		fib_descriptor_look(fd, &look);
-		n = fib_os_write(fd, buf, size);
+		n = write_as(fd, buf, size);
 		if (n <= FIB_OS_UNSURE)
 			n = fib_file_write(fd, &v, 1, n, &look, deadline);
 		if (n != -EAGAIN)

@@ -32,7 +32,8 @@ struct fib_descriptor {
 	_Atomic uint64_t watched_by; /* G writes, A reads: serial of the sched (watch/watch.h) */
 	_Atomic uint64_t drained;    /* A: FIB_DRAINED | the reading edges when it was read empty */
 	_Atomic uint32_t last;	     /* A: nothing more will be announced; published by edges */
-	_Atomic uint32_t writers;    /* A: a fiber has waited to write: descriptor.writers */
+	_Atomic uint16_t writers;    /* A: a fiber has waited to write: descriptor.writers */
+	_Atomic uint16_t plain;	     /* A: a hint: no socket, RWF_NOWAIT works (fib_os_read_as) */
 
 	struct fib_direction writing;
 	_Atomic uint64_t kind; /* A: its generation << KIND_BITS | KIND_* */

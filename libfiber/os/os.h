@@ -177,6 +177,14 @@ enum {
 };
 ssize_t fib_os_read(int fd, void *buf, size_t size);
 ssize_t fib_os_write(int fd, const void *buf, size_t size);
+/*
+ * The same. *plain: out: fd is no socket, and RWF_NOWAIT works for it; in: this was so when fd was used
+ * last, so recv(2) or send(2) are not tried. If fd is another file by now, the result is right all the
+ * same, with one exception: -EAGAIN may then mean that the data is on a disk. A caller that waits
+ * because of it, and finds fd ready, must try again without *plain.
+ */
+ssize_t fib_os_read_as(int fd, void *buf, size_t size, bool *plain);
+ssize_t fib_os_write_as(int fd, const void *buf, size_t size, bool *plain);
 ssize_t fib_os_readv(int fd, const struct iovec *v, int count);
 ssize_t fib_os_writev(int fd, const struct iovec *v, int count);
 /*

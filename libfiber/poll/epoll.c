@@ -69,19 +69,27 @@ static int open_poller(struct fib_poller **ret)
 	return 0;
 }
 
-static fib_noinline int watch(struct fib_poller *p, int fd, uint64_t token)
+/* The program may close fd, or replace it by another file, between two calls. */
+static int add_or_change(struct epoll *e, int fd, uint64_t token, int how)
 {
-	struct epoll *e = (struct epoll *)p;
 	struct epoll_event event = {.events = FIB_POLL_EDGES | EPOLLET, .data.u64 = token};
 
-	/* The program may close fd, or replace it by another file, between the two calls. */
-	do {
-		if (epoll_ctl(e->fd, EPOLL_CTL_ADD, fd, &event) == 0)
-			return 0;
-		if (errno == EEXIST && epoll_ctl(e->fd, EPOLL_CTL_MOD, fd, &event) == 0)
-			return 0;
-	} while (errno == ENOENT);
-	return -errno;
+	while (epoll_ctl(e->fd, how, fd, &event) < 0) {
+		if (errno != EEXIST && errno != ENOENT)
+			return -errno;
+		how = errno == EEXIST ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
+	}
+	return 0;
+}
+
+static fib_noinline int watch(struct fib_poller *p, int fd, uint64_t token)
+{
+	return add_or_change((struct epoll *)p, fd, token, EPOLL_CTL_ADD);
+}
+
+static fib_noinline int rewatch(struct fib_poller *p, int fd, uint64_t token)
+{
+	return add_or_change((struct epoll *)p, fd, token, EPOLL_CTL_MOD);
 }
 
 static fib_noinline void forget(struct fib_poller *p, int fd)
@@ -147,6 +155,7 @@ const struct fib_poller_ops fib_poller_epoll = {
 	.open = open_poller,
 	.close = close_poller,
 	.watch = watch,
+	.rewatch = rewatch,
 	.forget = forget,
 	.wait = wait_poller,
 	.wake = wake,

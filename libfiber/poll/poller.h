@@ -32,6 +32,10 @@ struct fib_poller_ops {
 	 */
 	int (*watch)(struct fib_poller *, int fd, uint64_t token);
 	/*
+	 * The same for an fd that is probably watched already. NULL: use `watch`.
+	 */
+	int (*rewatch)(struct fib_poller *, int fd, uint64_t token);
+	/*
 	 * NULL for a poller that reports every edge of a watched descriptor. Other pollers report
 	 * an event once, and again only after it was wanted again. For these, call `want` instead
 	 * of `watch`, each time before a caller waits for events (poll(2) bits) of fd. It reports

@@ -5,7 +5,8 @@
  * The file status flags belong to the program: a blocking descriptor must not block a carrier and
  * must stay blocking. For sockets each call has MSG_DONTWAIT. For all other files RWF_NOWAIT is
  * used. Some files do not know it, or know it and have no data at hand. What follows depends on the
- * kind of file.
+ * kind of file. A caller can remember that a descriptor is no socket, which saves the call that
+ * fails; a number that means a socket by now is served all the same.
  *
  * A file on a disk is always ready for poll(2), and a call for data that is not in memory waits for
  * the disk even if the descriptor is non-blocking. The result is FIB_OS_SLOW, and the caller uses
@@ -38,6 +39,9 @@
 /* The most bytes that one call moves. */
 #define CALL_MAX 0x7ffff000u
 
+/* A result of refused(), beside those of enum in os.h: the call without a flag does not block. */
+#define DIRECT (FIB_OS_SLOW - 1)
+
 static ssize_t result(ssize_t n)
 {
 	return n < 0 ? -errno : n;
@@ -57,7 +61,7 @@ static bool on_disk(int fd)
 	return fstat(fd, &st) == 0 && (S_ISREG(st.st_mode) || S_ISBLK(st.st_mode));
 }
 
-/* How to do a call that RWF_NOWAIT has refused, with errno. 0: the descriptor is non-blocking. */
+/* How to do a call that RWF_NOWAIT has refused, with errno. DIRECT: the descriptor is non-blocking. */
 static ssize_t refused(int fd)
 {
 	const int error = errno;
@@ -68,56 +72,89 @@ static ssize_t refused(int fd)
 		return FIB_OS_SLOW;
 	if (error == EAGAIN)
 		return -EAGAIN;
-	return nonblocking(fd) ? 0 : FIB_OS_UNSURE;
+	return nonblocking(fd) ? DIRECT : FIB_OS_UNSURE;
 }
 
-static ssize_t read_file(int fd, const struct iovec *v, int count)
+/* RWF_NOWAIT has returned n. Returns the result of the call, or how to do it. */
+static ssize_t after_nowait(int fd, ssize_t n, bool *plain)
+{
+	const bool trusted = *plain;
+
+	*plain = n >= 0 || errno == EAGAIN;
+	if (n < 0)
+		n = trusted && *plain ? -EAGAIN : refused(fd);
+	if (n == FIB_OS_SLOW)
+		*plain = false;
+	return n;
+}
+
+static ssize_t read_file(int fd, const struct iovec *v, int count, bool *plain)
 {
 	ssize_t n = preadv2(fd, v, count, -1, RWF_NOWAIT);
 
-	if (n >= 0)
-		return n;
-	n = refused(fd);
-	return n < 0 ? n : result(readv(fd, v, count));
+	n = after_nowait(fd, n, plain);
+	return n == DIRECT ? result(readv(fd, v, count)) : n;
 }
 
-static ssize_t write_file(int fd, const struct iovec *v, int count)
+static ssize_t write_file(int fd, const struct iovec *v, int count, bool *plain)
 {
 	ssize_t n = fib_os_quiet_writev(fd, v, count, RWF_NOWAIT);
 
-	if (n >= 0)
-		return n;
-	n = refused(fd);
-	return n < 0 ? n : result(fib_os_quiet_writev(fd, v, count, 0));
+	n = after_nowait(fd, n, plain);
+	return n == DIRECT ? result(fib_os_quiet_writev(fd, v, count, 0)) : n;
 }
 
-fib_noinline ssize_t fib_os_read(int fd, void *buf, size_t size)
+/* Whether a blocking socket may be there now, on a kernel that knows no RWF_NOWAIT for sockets. */
+static bool try_as_socket(ssize_t n, bool tried_plain, bool plain)
+{
+	return n == FIB_OS_UNSURE && tried_plain && !plain;
+}
+
+fib_noinline ssize_t fib_os_read_as(int fd, void *buf, size_t size, bool *plain)
 {
 	const struct iovec v = {buf, size};
+	bool was;
 	ssize_t n;
 
 	/* A read of 0 bytes needs no data, but recv(2) on a socket would wait for data. */
 	if (!size)
 		return result(read(fd, buf, 0));
 	do {
-		n = fib_os_recv_now(fd, buf, size, MSG_DONTWAIT);
+		was = *plain;
+		n = was ? -ENOTSOCK : fib_os_recv_now(fd, buf, size, MSG_DONTWAIT);
 		if (n == -ENOTSOCK)
-			n = read_file(fd, &v, 1);
-	} while (n == -EINTR);
+			n = read_file(fd, &v, 1, plain);
+	} while (n == -EINTR || try_as_socket(n, was, *plain));
 	return n;
+}
+
+fib_noinline ssize_t fib_os_write_as(int fd, const void *buf, size_t size, bool *plain)
+{
+	const struct iovec v = {(void *)(uintptr_t)buf, size};
+	bool was;
+	ssize_t n;
+
+	do {
+		was = *plain;
+		n = was ? -ENOTSOCK : fib_os_send_now(fd, buf, size, MSG_DONTWAIT | MSG_NOSIGNAL);
+		if (n == -ENOTSOCK)
+			n = write_file(fd, &v, 1, plain);
+	} while (n == -EINTR || try_as_socket(n, was, *plain));
+	return n;
+}
+
+fib_noinline ssize_t fib_os_read(int fd, void *buf, size_t size)
+{
+	bool plain = false;
+
+	return fib_os_read_as(fd, buf, size, &plain);
 }
 
 fib_noinline ssize_t fib_os_write(int fd, const void *buf, size_t size)
 {
-	const struct iovec v = {(void *)(uintptr_t)buf, size};
-	ssize_t n;
+	bool plain = false;
 
-	do {
-		n = fib_os_send_now(fd, buf, size, MSG_DONTWAIT | MSG_NOSIGNAL);
-		if (n == -ENOTSOCK)
-			n = write_file(fd, &v, 1);
-	} while (n == -EINTR);
-	return n;
+	return fib_os_write_as(fd, buf, size, &plain);
 }
 
 static bool any(const struct iovec *v, int count)
@@ -130,6 +167,7 @@ static bool any(const struct iovec *v, int count)
 fib_noinline ssize_t fib_os_readv(int fd, const struct iovec *v, int count)
 {
 	struct msghdr m = {.msg_iov = (struct iovec *)(uintptr_t)v};
+	bool plain = false;
 	ssize_t n;
 
 	if (count < 0 || count > IOV_MAX)
@@ -140,7 +178,7 @@ fib_noinline ssize_t fib_os_readv(int fd, const struct iovec *v, int count)
 	do {
 		n = recvmsg(fd, &m, MSG_DONTWAIT);
 		if (n < 0 && errno == ENOTSOCK)
-			n = read_file(fd, v, count);
+			n = read_file(fd, v, count, &plain);
 		else if (n < 0)
 			n = -errno;
 	} while (n == -EINTR);
@@ -150,6 +188,7 @@ fib_noinline ssize_t fib_os_readv(int fd, const struct iovec *v, int count)
 fib_noinline ssize_t fib_os_writev(int fd, const struct iovec *v, int count)
 {
 	struct msghdr m = {.msg_iov = (struct iovec *)(uintptr_t)v};
+	bool plain = false;
 	ssize_t n;
 
 	if (count < 0 || count > IOV_MAX)
@@ -158,7 +197,7 @@ fib_noinline ssize_t fib_os_writev(int fd, const struct iovec *v, int count)
 	do {
 		n = sendmsg(fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL);
 		if (n < 0 && errno == ENOTSOCK)
-			n = write_file(fd, v, count);
+			n = write_file(fd, v, count, &plain);
 		else if (n < 0)
 			n = -errno;
 	} while (n == -EINTR);
