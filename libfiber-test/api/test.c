@@ -56,6 +56,12 @@ _Noreturn void __assert_fail(const char *text, const char *file, unsigned line,
 	abort();
 }
 
+void fiber_test_assume(bool condition)
+{
+	if (!condition && fib_explorer_on())
+		fib_finding_drop();
+}
+
 unsigned fiber_test_choose(unsigned n, const char *what)
 {
 	return fib_explore_pick(n < 65535 ? n : 65535, what);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "explore/learn.h"
 #include "explore/minimize.h"
 #include "explore/settings.h"
 #include "explore/whole.h"
@@ -53,7 +54,11 @@ static void write_token(const struct conclusion *c, char ret[FIB_TOKEN_ROOM])
 	}
 	token.numbered = true;
 	token.seed = o->seed;
-	token.number = fib_load(&c->shared->learning) ? 0 : fib_load(&c->shared->running);
+	token.number = fib_load(&c->shared->running);
+	if (fib_load(&c->shared->learning)) {
+		token.seed = fib_learn_seed(o->seed, fib_load(&c->shared->learning));
+		token.number = 0;
+	}
 	fib_token_write(&token, ret);
 }
 

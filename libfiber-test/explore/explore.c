@@ -67,18 +67,28 @@ static void fill(const struct fib_pool *pool, struct fib_outcome *ret)
 {
 	struct fiber_test_result *r = &ret->result;
 	const char *missed;
+	bool all_dropped;
 
 	*r = (struct fiber_test_result){.size = sizeof *r};
 	if (ret->count)
 		*r = ret->found[0].result;
 	r->schedules = pool->schedules;
+	ret->dropped = pool->drops;
 	ret->reached = pool->reached;
 	if (ret->count)
 		return;
 	r->choices = pool->longest;
 	r->verdict = pool->complete ? FIBER_TEST_COMPLETE : FIBER_TEST_PASSED;
-	missed = pool->signal ? NULL : never_reached(ret);
-	if (missed) {
+	if (pool->signal)
+		return;
+	all_dropped = pool->drops && !pool->schedules;
+	missed = never_reached(ret);
+	if (all_dropped) {
+		r->verdict = FIBER_TEST_UNREACHED;
+		snprintf(r->message, sizeof r->message,
+			 "fiber_test_assume() dropped every schedule: %llu of %llu",
+			 (unsigned long long)pool->drops, (unsigned long long)pool->drops);
+	} else if (missed) {
 		r->verdict = FIBER_TEST_UNREACHED;
 		snprintf(r->message, sizeof r->message, "\"%s\" was never reached", missed);
 	}

@@ -14,6 +14,7 @@
 static struct {
 	struct fib_shared *shared;
 	void (*on_found)(struct fib_shared *shared);
+	void (*on_drop)(void); /* NULL: nothing more */
 } here;
 
 static size_t size_of(unsigned steps)
@@ -42,6 +43,27 @@ void fib_finding_to(struct fib_shared *shared, void (*on_found)(struct fib_share
 {
 	here.shared = shared;
 	here.on_found = on_found;
+}
+
+void fib_finding_on_drop(void (*on_drop)(void))
+{
+	here.on_drop = on_drop;
+}
+
+_Noreturn void fib_finding_drop(void)
+{
+	fib_store(&here.shared->dropped, 1);
+	if (here.on_drop)
+		here.on_drop();
+	_exit(0);
+}
+
+bool fib_finding_take_drop(void)
+{
+	const bool dropped = fib_load(&here.shared->dropped);
+
+	fib_store(&here.shared->dropped, 0);
+	return dropped;
 }
 
 void fib_finding_progress(void)

@@ -23,15 +23,19 @@ struct fib_shared {
 	_Atomic uint64_t progress;  /* choices and schedules so far: changes while it is alive */
 	_Atomic uint64_t schedules; /* that were run to their end */
 	_Atomic uint64_t running;   /* the number of the schedule that runs */
-	_Atomic uint32_t learning;  /* the first schedule runs, which has no number */
-	_Atomic uint32_t made;	    /* choices of that schedule */
-	_Atomic uint32_t longest;   /* most choices of a schedule so far */
-	_Atomic uint32_t found;	    /* the rest is valid */
-	_Atomic uint32_t complete;  /* every schedule was run */
-	_Atomic uint32_t error;	    /* errno of a call that exploring needs; 0: none */
-	_Atomic uint64_t choices;   /* hash of the schedule that runs */
-	_Atomic uint64_t hash;	    /* of all schedules that ended well */
-	_Atomic uint64_t reached;   /* bits of options.reach */
+	_Atomic uint64_t drops;	    /* schedules that fiber_test_assume() dropped */
+	_Atomic uint32_t dropped;   /* the one that runs was */
+	_Atomic uint32_t
+		learning; /* the first schedule runs, which has no number: the attempt, from 1 */
+	_Atomic uint32_t made;	   /* choices of that schedule */
+	_Atomic uint32_t longest;  /* most choices of a schedule so far */
+	_Atomic uint32_t found;	   /* the rest is valid */
+	_Atomic uint32_t complete; /* every schedule was run */
+	_Atomic uint32_t random;   /* the last choices of some schedule were random */
+	_Atomic uint32_t error;	   /* errno of a call that exploring needs; 0: none */
+	_Atomic uint64_t choices;  /* hash of the schedule that runs */
+	_Atomic uint64_t hash;	   /* of all schedules that ended well */
+	_Atomic uint64_t reached;  /* bits of options.reach */
 	uint32_t verdict;
 	int32_t line;
 	uint64_t places; /* fib_finding_places() */
@@ -81,6 +85,16 @@ bool fib_finding_same(const struct fib_shared *a, const struct fib_shared *b);
 
 /* The test cannot be explored: end this process; fib_explore() returns -error. */
 _Noreturn void fib_finding_give_up(int error);
+
+/*
+ * Drop the schedule: it has no finding, and is not counted. Its fibers cannot be unwound, so this
+ * ends the process. on_drop: called before, where one was set.
+ */
+_Noreturn void fib_finding_drop(void);
+void fib_finding_on_drop(void (*on_drop)(void));
+
+/* Whether the schedule was dropped; the next one is not. */
+bool fib_finding_take_drop(void);
 
 /* The schedule is alive. */
 void fib_finding_progress(void);

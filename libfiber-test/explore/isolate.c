@@ -41,26 +41,19 @@ static void publish(void)
 	fib_finding_reached(fib_run_reached());
 }
 
-static _Noreturn void run(const struct fib_test *test, const struct fib_schedule *schedule,
-			  pid_t parent)
-{
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(1);
-	fib_whole_at_end(publish);
-	fib_run_schedule(test, schedule);
-	publish();
-	_exit(0);
-}
-
-void fib_isolate(const struct fib_test *test, const struct fib_schedule *schedule)
+void fib_isolate_call(void (*fn)(void *arg), void *arg)
 {
 	const pid_t parent = getpid();
 	const pid_t child = fork_patiently();
 	int status;
 
-	if (child == 0)
-		run(test, schedule, parent);
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != parent)
+			_exit(1);
+		fn(arg);
+		_exit(0);
+	}
 	if (child < 0)
 		fib_finding_give_up(errno);
 	for (;;) {
@@ -74,4 +67,25 @@ void fib_isolate(const struct fib_test *test, const struct fib_schedule *schedul
 		}
 	}
 	fib_finding_leave(status);
+}
+
+struct isolated {
+	const struct fib_test *test;
+	const struct fib_schedule *schedule;
+};
+
+static void run(void *isolated)
+{
+	const struct isolated *i = isolated;
+
+	fib_whole_at_end(publish);
+	fib_run_schedule(i->test, i->schedule);
+	publish();
+}
+
+void fib_isolate(const struct fib_test *test, const struct fib_schedule *schedule)
+{
+	struct isolated i = {test, schedule};
+
+	fib_isolate_call(run, &i);
 }

@@ -6,8 +6,13 @@
 #include "explore/run.h"
 
 /*
- * fib_run_schedule() in a forked process. Returns where that ended well; with a finding, or if it
- * cannot be forked, it ends the calling process (finding.h).
+ * Call fn(arg) in a forked process, which exits with 0 when fn returns. Returns when that process has
+ * ended well; with a finding, or if it cannot be forked, it ends the calling process (finding.h).
+ */
+void fib_isolate_call(void (*fn)(void *arg), void *arg);
+
+/*
+ * fib_run_schedule() in a forked process, as fib_isolate_call() says.
  */
 fib_run_fn fib_isolate;
 

@@ -25,6 +25,7 @@ struct fib_outcome {
 	unsigned count;		 /* the exploration goes on after a finding */
 	const char *strategy;
 	uint64_t seed, limit;	      /* limit: of schedules; UINT64_MAX: none */
+	uint64_t dropped;	      /* schedules that fiber_test_assume() dropped */
 	int64_t duration;	      /* ns of real time */
 	const char *const *reach;     /* NULL: none */
 	uint64_t reached;	      /* bits of reach */

@@ -24,6 +24,9 @@
 static void add_totals(struct fib_pool *pool, const struct fib_shared *shared)
 {
 	pool->schedules += fib_load(&shared->schedules);
+	pool->drops += fib_load(&shared->drops);
+	if (fib_load(&shared->dropped) && !fib_load(&shared->learning))
+		pool->drops++;
 	pool->reached |= fib_load(&shared->reached);
 	pool->hash += fib_load(&shared->hash);
 	if (fib_load(&shared->error))
@@ -96,46 +99,47 @@ static int start(struct fib_pool *pool, bool keep_going)
 	return pool->error;
 }
 
-/* Replace a worker that has ended with a finding by one that goes on after it. */
-static void go_on(struct fib_pool *pool, struct fib_worker *worker)
+/* Start a worker that goes on after one that has ended with a finding or a dropped schedule. */
+static struct fib_worker go_on(struct fib_pool *pool, const struct fib_worker *old)
 {
 	const struct fiber_test_options *o = pool->test->options;
-	const struct fib_worker old = *worker;
-	const struct fib_shared *shared = old.shared;
+	const struct fib_shared *shared = old->shared;
 	const uint64_t number =
-		fib_load(&shared->learning) ? old.from : fib_load(&shared->running) + o->jobs;
+		fib_load(&shared->learning) ? old->from : fib_load(&shared->running) + o->jobs;
+	struct fib_worker new = FIB_WORKER_NONE;
 	int rc;
 
-	*worker = FIB_WORKER_NONE;
 	/* A first schedule that differs when it is repeated says nothing about the others. */
-	if (shared->verdict != FIBER_TEST_DIVERGED && number <= o->schedules) {
-		rc = fib_worker_explore(pool->test, pool->board, number, o->jobs, shared, worker);
-		if (rc < 0)
-			pool->error = rc;
-	}
-	catch_finding(pool, &old);
+	if (fib_load(&shared->found) &&
+	    (shared->verdict == FIBER_TEST_DIVERGED || number > o->schedules))
+		return new;
+	rc = fib_worker_explore(pool->test, pool->board, number, o->jobs, shared, &new);
+	if (rc < 0)
+		pool->error = rc;
+	return new;
 }
 
 /* One worker has ended. */
-static void treat_end(struct fib_pool *pool, struct fib_worker *worker, bool goes_on)
+static void treat_end(struct fib_pool *pool, struct fib_worker *worker, bool over)
 {
-	struct fib_shared *shared = worker->shared;
+	struct fib_worker old = *worker;
+	const struct fib_shared *shared = old.shared;
+	const uint64_t number = fib_load(&shared->running);
+	const bool found = fib_load(&shared->found), dropped = fib_load(&shared->dropped);
 
+	*worker = FIB_WORKER_NONE;
 	add_totals(pool, shared);
-	if (!fib_load(&shared->found)) {
-		fib_worker_release(worker);
-		*worker = FIB_WORKER_NONE;
-	} else if (goes_on) {
-		go_on(pool, worker);
-	} else {
-		const uint64_t number = fib_load(&shared->running);
-
-		/* A worker that was killed could not publish its number itself. */
-		if (!pool->board->keep_going && number < fib_load(&pool->board->lowest))
-			fib_store(&pool->board->lowest, number);
-		catch_finding(pool, worker);
-		*worker = FIB_WORKER_NONE;
-	}
+	if (dropped)
+		fib_store(&pool->board->drops, true);
+	/* A worker that was killed could not publish its number itself. */
+	if (found && !pool->board->keep_going && number < fib_load(&pool->board->lowest))
+		fib_store(&pool->board->lowest, number);
+	if (!over && (found ? pool->board->keep_going : dropped))
+		*worker = go_on(pool, &old);
+	if (found)
+		catch_finding(pool, &old);
+	else
+		fib_worker_release(&old);
 }
 
 /* Look at each worker. Returns how many are left. */
@@ -148,20 +152,22 @@ static unsigned look(struct fib_pool *pool, bool over)
 		struct fib_worker *w = &pool->workers[i];
 
 		if (w->shared && fib_worker_ended(w, o->hang_limit, over))
-			treat_end(pool, w, pool->board->keep_going && !over);
+			treat_end(pool, w, over);
 		left += w->shared != NULL;
 	}
 	return left;
 }
 
+/* Dropped ones included. */
 static uint64_t schedules_so_far(const struct fib_pool *pool)
 {
-	uint64_t sum = pool->schedules;
+	uint64_t sum = pool->schedules + pool->drops;
 	unsigned i;
 
 	for (i = 0; i < pool->count; i++)
 		if (pool->workers[i].shared)
-			sum += fib_load(&pool->workers[i].shared->schedules);
+			sum += fib_load(&pool->workers[i].shared->schedules) +
+			       fib_load(&pool->workers[i].shared->drops);
 	return sum;
 }
 

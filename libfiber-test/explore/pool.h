@@ -22,7 +22,7 @@ struct fib_pool {
 	struct fib_caught caught[FIB_DISTINCT_MOST]; /* distinct findings, by number */
 	unsigned distinct;
 	/* of workers that have ended */
-	uint64_t schedules, reached, hash;
+	uint64_t schedules, drops, reached, hash;
 	unsigned longest;
 	bool complete;
 	int error; /* negative errno: a worker could not be started, or could not explore */

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "explore/crash.h"
@@ -128,6 +129,18 @@ static void on_crash(void)
 	       message);
 }
 
+/* fiber_test_assume(false): fibers are left, so the process cannot go on. */
+static void on_drop(void)
+{
+	fib_crash_catch(NULL);
+	write_files();
+	fputs("fiber-test: ", stderr);
+	fib_put_plain(stderr, replay.test->options->name);
+	fprintf(stderr, ": fiber_test_assume() drops the schedule of the token after %u choice%s\n",
+		fib_load(&replay.shared->made), fib_load(&replay.shared->made) == 1 ? "" : "s");
+	fflush(NULL);
+}
+
 /* A choice that the token expects and the test does not have: it is of another test, or of other
  * code. */
 static unsigned follow(void *context, const struct fib_choice *choice)
@@ -154,6 +167,48 @@ static void begin_report(void)
 		fib_timeline_begin();
 }
 
+static void leave_silently(struct fib_shared *shared)
+{
+	(void)shared;
+	_exit(1);
+}
+
+/* Try in a child whether the schedule to learn from is dropped. */
+static bool is_first_dropped(const struct fib_test *test, const struct fib_schedule *s)
+{
+	const int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	pid_t child;
+	bool dropped;
+
+	fflush(NULL);
+	child = fork();
+	if (child == 0) {
+		dup2(null, STDOUT_FILENO);
+		dup2(null, STDERR_FILENO);
+		fib_crash_catch(NULL);
+		fib_finding_to(replay.shared, leave_silently);
+		fib_learn(test, s, fib_run_schedule, &replay.shared->learning);
+		_exit(0);
+	}
+	if (child > 0)
+		waitpid(child, NULL, 0);
+	close(null);
+	dropped = fib_finding_take_drop();
+	fib_store(&replay.shared->found, 0);
+	return dropped;
+}
+
+/*
+ * Learn what the exploration had learnt: in this process as it did, in children where a schedule that
+ * is dropped would end this process.
+ */
+static void learn(const struct fib_test *test, const struct fib_schedule *s)
+{
+	const bool apart = test->options->flags & FIBER_TEST_ISOLATE || is_first_dropped(test, s);
+
+	fib_learn(test, s, apart ? fib_isolate : fib_run_schedule, &replay.shared->learning);
+}
+
 static void run(const struct fib_test *test, struct fib_shared *shared)
 {
 	struct fib_schedule s = {
@@ -170,18 +225,17 @@ static void run(const struct fib_test *test, struct fib_shared *shared)
 
 	if (replay.token.numbered) {
 		if (replay.token.number) {
-			fib_learn(test, &s,
-				  test->options->flags & FIBER_TEST_ISOLATE ? fib_isolate
-									    : fib_run_schedule);
+			learn(test, &s);
 			begin_report();
 			fib_strategies_parse(test->options->strategy, &strategies, &why);
 			fib_strategies_begin(&strategies, replay.token.seed, replay.token.number);
 			s.choose = fib_strategies_choose;
 		} else {
-			fib_learn_begin(test);
+			fib_learn_begin(replay.token.seed);
 			s.choose = fib_learn_choose;
 		}
 	}
+	fib_finding_on_drop(on_drop);
 	fib_run_schedule(test, &s);
 }
 

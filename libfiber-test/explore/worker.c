@@ -21,17 +21,12 @@
 #include <unistd.h>
 
 #include "base/compiler.h"
-#include "memory.h"
 #include "explore/crash.h"
-#include "explore/hash.h"
 #include "explore/interrupt.h"
-#include "explore/isolate.h"
-#include "explore/learn.h"
 #include "explore/settings.h"
 #include "explore/whole.h"
 #include "os/virtual.h"
 #include "report/report.h"
-#include "strategy/strategy.h"
 
 #define UNATTENDED   INT64_C(2000000000) /* ns */
 #define ERRORS_SHOWN 16384u
@@ -128,108 +123,16 @@ static int start(const struct fib_test *test, struct fib_worker *ret)
 	return 1;
 }
 
-static struct fib_schedule schedule_of(const struct fib_test *test, struct fib_shared *shared)
-{
-	return (struct fib_schedule){
-		.choose = fib_strategies_choose,
-		.steps = shared->steps,
-		.made = &shared->made,
-		.step_limit = test->options->steps,
-		.slack = test->options->slack,
-		.hash = fib_settings()->hash ? &shared->choices : NULL,
-	};
-}
-
-/* Learn, unless the schedule to learn from has a finding of its own. */
-static void learn(const struct fib_test *test, const struct fib_schedule *s,
-		  struct fib_shared *shared, const struct fib_shared *after, fib_run_fn *run)
-{
-	if (after && (fib_load(&after->learning) || after->unlearnt)) {
-		shared->unlearnt = true;
-		return;
-	}
-	fib_store(&shared->running, 1);
-	fib_store(&shared->learning, 1);
-	fib_learn(test, s, run);
-	fib_store(&shared->learning, 0);
-}
-
-/* Returns whether there is a next schedule. */
-static bool count_schedule(struct fib_shared *shared, const struct fib_strategies *strategies,
-			   unsigned step_limit)
-{
-	const unsigned made = fib_load(&shared->made), fair = fib_explorer_fair_after(step_limit);
-
-	fib_store(&shared->hash,
-		  fib_load(&shared->hash) + fib_hash_schedule(fib_load(&shared->choices),
-							      fib_load(&shared->running)));
-	if (made > fib_load(&shared->longest))
-		fib_store(&shared->longest, made);
-	fib_finding_reached(fib_run_reached());
-	fib_store(&shared->schedules, fib_load(&shared->schedules) + 1);
-	fib_finding_progress();
-	if (fib_strategies_end(strategies, shared->steps, made < fair ? made : fair))
-		return true;
-	/* Later choices are random: not all were taken. */
-	fib_store(&shared->complete, fib_strategies_visit_all(strategies) &&
-					     fib_memory_complete() &&
-					     fib_load(&shared->longest) <= fair);
-	return false;
-}
-
-/* Go on behind the schedule that ended with a finding. False: it was the last one. */
-static bool resume(const struct fiber_test_options *o, const struct fib_strategies *strategies,
-		   const struct fib_shared *after)
-{
-	const unsigned fair = fib_explorer_fair_after(o->steps);
-	unsigned made;
-
-	if (!after || fib_load(&after->learning))
-		return true;
-	made = fib_load(&after->made);
-	fib_strategies_begin(strategies, o->seed, 1);
-	fib_exhaustive_restore(after->tree);
-	return fib_strategies_end(strategies, after->steps, made < fair ? made : fair);
-}
-
-static void run_many(const struct fib_test *test, struct fib_board *board, struct fib_worker *w,
-		     unsigned stride, const struct fib_shared *after)
-{
-	const struct fiber_test_options *o = test->options;
-	struct fib_shared *shared = w->shared;
-	const struct fib_schedule s = schedule_of(test, shared);
-	fib_run_fn *const run = o->flags & FIBER_TEST_ISOLATE ? fib_isolate : fib_run_schedule;
-	struct fib_strategies strategies;
-	uint64_t number;
-	const char *why;
-	bool more;
-
-	fib_strategies_parse(o->strategy, &strategies, &why);
-	board_here = board;
-	fib_exhaustive_limit(o->preemptions);
-	learn(test, &s, shared, after, run);
-	more = resume(o, &strategies, after);
-	for (number = w->from; more && number <= o->schedules && number < fib_load(&board->lowest);
-	     number += stride) {
-		fib_store(&shared->running, number);
-		if (lseek(STDERR_FILENO, 0, SEEK_CUR) > 0 && ftruncate(STDERR_FILENO, 0) == 0)
-			lseek(STDERR_FILENO, 0, SEEK_SET);
-		fib_strategies_begin(&strategies, o->seed, number);
-		shared->tree = fib_exhaustive_save();
-		run(test, &s);
-		more = count_schedule(shared, &strategies, o->steps);
-	}
-	_exit(0);
-}
-
 int fib_worker_explore(const struct fib_test *test, struct fib_board *board, uint64_t from,
 		       unsigned stride, const struct fib_shared *after, struct fib_worker *ret)
 {
 	const int rc = start(test, ret);
 
 	ret->from = from;
-	if (rc == 0)
-		run_many(test, board, ret, stride, after);
+	if (rc == 0) {
+		board_here = board;
+		fib_series_run(test, board, ret->shared, from, stride, after);
+	}
 	return rc < 0 ? rc : 0;
 }
 
@@ -264,7 +167,7 @@ int fib_worker_try(const struct fib_test *test, const struct fib_deviation *devi
 		ret->details = details;
 	if (rc != 0)
 		return rc < 0 ? rc : 0;
-	s = schedule_of(test, ret->shared);
+	s = fib_series_schedule(test, ret->shared);
 	s.choose = deviate;
 	s.context = &d;
 	s.replays = true;

@@ -9,13 +9,8 @@
 
 #include "explore/finding.h"
 #include "explore/run.h"
+#include "explore/series.h"
 #include "token/token.h"
-
-/* What all workers of a test share. */
-struct fib_board {
-	_Atomic uint64_t lowest; /* the lowest number of a schedule with a finding */
-	bool keep_going;	 /* others do not stop there */
-};
 
 struct fib_worker {
 	struct fib_shared *shared; /* NULL: no worker */
@@ -38,7 +33,7 @@ struct fib_worker {
 
 /*
  * Start a worker that runs the schedules from, from + stride, ... after: the memory of a worker
- * whose last schedule had a finding, which the new one continues; NULL: none.
+ * whose last schedule had a finding or was dropped, which the new one continues; NULL: none.
  */
 int fib_worker_explore(const struct fib_test *test, struct fib_board *board, uint64_t from,
 		       unsigned stride, const struct fib_shared *after, struct fib_worker *ret);

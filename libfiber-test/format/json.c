@@ -75,6 +75,7 @@ static void outcome(struct fib_document *d, const struct fib_outcome *o)
 	fib_put_text_member(d->out, "strategy", o->count ? o->found[0].strategy : o->strategy);
 	fib_put_number_member(d->out, "seed", o->seed, true);
 	fib_put_number_member(d->out, "schedules", o->result.schedules, true);
+	fib_put_number_member(d->out, "dropped", o->dropped, true);
 	fib_put_number_member(d->out, "durationNs", (uint64_t)o->duration, true);
 	fib_put_text_member(d->out, "running", o->running);
 	put_missed(d->out, o);

@@ -30,7 +30,7 @@ static void put_line(FILE *out, const struct fib_outcome *o)
 
 static void outcome(struct fib_document *d, const struct fib_outcome *o)
 {
-	const unsigned long long n = o->result.schedules;
+	const unsigned long long n = o->result.schedules, dropped = o->dropped;
 	unsigned i;
 
 	for (i = 0; i < o->count; i++) {
@@ -46,9 +46,12 @@ static void outcome(struct fib_document *d, const struct fib_outcome *o)
 	} else if (!o->count) {
 		put_start(d->out, o);
 		if (o->result.verdict == FIBER_TEST_COMPLETE)
-			fprintf(d->out, "complete: all %llu schedules\n", n);
+			fprintf(d->out, "complete: all %llu schedules", n);
 		else
-			fprintf(d->out, "passed: %llu schedules\n", n);
+			fprintf(d->out, "passed: %llu schedules", n);
+		if (dropped)
+			fprintf(d->out, ", and %llu dropped", dropped);
+		fputc('\n', d->out);
 	}
 	if (o->signal && o->running[0])
 		fprintf(d->out, "fiber-test: the schedule that ran: FIBER_TEST_REPLAY=%s\n",

@@ -59,6 +59,23 @@ static void test_programs_without_a_bug_pass_unmodified(void **state)
 			0);
 }
 
+static void test_schedules_that_the_program_drops_are_not_counted(void **state)
+{
+	struct harness_process *p =
+		cli_run(TOOL, "--strategy", "exhaustive", whole("assumes"), NULL);
+
+	(void)state;
+	cli_expect(p, 0);
+	assert_string_equal(p->out.bytes,
+			    "fiber-test: assumes: complete: all 3 schedules, and 1 dropped\n");
+	harness_free(p);
+	p = cli_run(TOOL, "--schedules", "20", whole("assumes"), "all", NULL);
+	cli_expect(p, 1);
+	assert_string_equal(p->out.bytes, "fiber-test: assumes: unreached: fiber_test_assume() "
+					  "dropped every schedule: 20 of 20\n");
+	harness_free(p);
+}
+
 static void test_deadlock_is_found_and_its_token_replays(void **state)
 {
 	struct harness_process *p =
@@ -379,6 +396,7 @@ int main(void)
 		cmocka_unit_test(test_each_schedule_reads_a_file_from_its_start),
 		cmocka_unit_test(test_program_that_never_calls_libfiber_does_not_pass),
 		cmocka_unit_test(test_program_that_cannot_be_explored_is_refused_in_one_line),
+		cmocka_unit_test(test_schedules_that_the_program_drops_are_not_counted),
 		cmocka_unit_test(test_wrong_words_are_named_and_exit_with_2),
 		cmocka_unit_test(test_options_go_before_the_environment),
 		cmocka_unit_test(test_signals_end_it_with_130_and_143),

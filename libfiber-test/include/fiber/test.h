@@ -30,7 +30,8 @@ enum fiber_test_verdict {
 	FIBER_TEST_HUNG,      /* a schedule took longer than hang_limit without a choice */
 	FIBER_TEST_RACE,      /* two accesses, one a write, with no order between them */
 	FIBER_TEST_NONLINEAR, /* a history that no order of its calls explains */
-	FIBER_TEST_UNREACHED, /* something in `reach` was reached in no schedule; nothing else found */
+	FIBER_TEST_UNREACHED, /* nothing else was found, and no schedule reached something in `reach`,
+				 or all were dropped */
 	FIBER_TEST_DIVERGED, /* the same choices led elsewhere: the test is not deterministic, or the
 				 token belongs to another test */
 };
@@ -70,7 +71,7 @@ struct fiber_test_options {
 	size_t size;
 	const char *name;     /* of the test, in reports; NULL: "test" */
 	const char *strategy; /* NULL: "portfolio" */
-	uint64_t schedules;   /* at most; 0: 2,000; "exhaustive" without a number: no limit */
+	uint64_t schedules;   /* at most, dropped ones included; 0: 2,000; "exhaustive": no limit */
 	int64_t time_limit;   /* ns of real time for all; 0: 60 s; < 0: none */
 	int64_t hang_limit;   /* ns of real time without a choice; 0: 10 s; < 0: none */
 	uint64_t seed;	      /* 0: 1 */
@@ -93,7 +94,7 @@ struct fiber_test_options {
 struct fiber_test_result {
 	size_t size;
 	enum fiber_test_verdict verdict;
-	uint64_t schedules;  /* that were run, without replays */
+	uint64_t schedules;  /* that were run, without replays and dropped ones */
 	uint64_t failed;     /* the number of the one that failed, from 1; 0: none */
 	unsigned choices;    /* in the failed schedule, else in the longest */
 	unsigned deviations; /* in the token */
@@ -150,6 +151,12 @@ void fiber_test_fail(const char *fmt, ...)
 #define fiber_test_assert(condition) \
 	((condition) ? (void)0 : fiber_test_assert_failed(#condition, __FILE__, __LINE__))
 void fiber_test_assert_failed(const char *text, const char *file, int line);
+
+/*
+ * false: the schedule is dropped here. It has no finding, and is not counted. By any fiber, `prepare`
+ * and `finish`. Outside: nothing.
+ */
+void fiber_test_assume(bool condition);
 
 /* 0..n-1, explored. Outside, or n < 2: 0. */
 unsigned fiber_test_choose(unsigned n, const char *what);
