@@ -30,6 +30,8 @@
 #define CANCELLED   2
 #define FOR_NOTHING 3
 #define FAILS	    4
+#define LOST	    5
+#define OVERTAKES   6
 #define WAYS_MAX    8u
 
 struct way {
@@ -56,6 +58,10 @@ static const char *name_of(int error)
 		return "the fiber is cancelled";
 	case FAILS:
 		return "fails";
+	case LOST:
+		return "the datagram is lost";
+	case OVERTAKES:
+		return "the datagram overtakes the one before it";
 	case FOR_NOTHING:
 		return "ends without a signal";
 	default:
@@ -111,6 +117,12 @@ static struct site current_call(const struct fiber *fiber)
 	const char *call = fib_explorer_intent(fib_explorer_number(fiber))->call;
 
 	return (struct site){fiber, call ? call : "call", NULL};
+}
+
+/* The program's call of a function of libc; NULL: the public call that the fiber is in. */
+static struct site site_of(const struct fiber *fiber, const struct fib_call *call)
+{
+	return call ? (struct site){fiber, call->name, call->at} : current_call(fiber);
 }
 
 /* For a fiber; NULL: nothing fails. */
@@ -278,6 +290,28 @@ ssize_t fib_fault_vector(int fd, const struct iovec **pieces, int *count, struct
 		*count = 1;
 	}
 	return way < 0 ? way : 0;
+}
+
+enum fib_arrival fib_fault_of_datagram(const struct fib_call *call, bool (*overtakes)(void *arg),
+				       void *arg)
+{
+	const struct fiber *fiber = faults.kinds & FIBER_TEST_FAULT_RESET ? victim() : NULL;
+	struct way ways[] = {{FIBER_TEST_FAULT_RESET, LOST}, {0, OVERTAKES}};
+	struct site site;
+
+	if (!fiber)
+		return FIB_ARRIVES;
+	if (overtakes(arg))
+		ways[1].kinds = FIBER_TEST_FAULT_RESET;
+	site = site_of(fiber, call);
+	switch (choose_way(&site, ways, fib_countof(ways))) {
+	case LOST:
+		return FIB_ARRIVES_NEVER;
+	case OVERTAKES:
+		return FIB_ARRIVES_EARLIER;
+	default:
+		return FIB_ARRIVES;
+	}
 }
 
 /* -- the program's own -- */

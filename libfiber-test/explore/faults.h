@@ -16,4 +16,26 @@ void fib_faults_begin(unsigned kinds, unsigned limit);
 bool fib_fault_of_program(const char *what, const void *at);
 bool fib_fault_of_allocation(const char *call, const void *at);
 
+/* A call of a function of libc by the program, which returns to `at`. */
+struct fib_call {
+	const char *name;
+	const void *at;
+};
+
+/* In such a function, if it was called by the program. */
+#define FIB_CALL_HERE (&(const struct fib_call){__func__, __builtin_return_address(0)})
+
+/*
+ * What happens to a datagram that a fiber sends by `call`; NULL: by the public function that it is
+ * in. overtakes: another one is queued before it.
+ */
+enum fib_arrival {
+	FIB_ARRIVES,
+	FIB_ARRIVES_NEVER,
+	FIB_ARRIVES_EARLIER, /* before the last one that is queued */
+};
+
+enum fib_arrival fib_fault_of_datagram(const struct fib_call *call, bool (*overtakes)(void *arg),
+				       void *arg);
+
 #endif

@@ -7,6 +7,10 @@
  * wait; UDP never waits. What does not fit is kept here, in order, and put into the kernel's queue
  * as the receiver takes from it. Beyond QUEUE_MAX bytes datagrams are dropped, as by UDP.
  *
+ * A datagram may get lost, or overtake the one before it, if the faults of the schedule say so
+ * (explore/faults.c). To overtake one that is in the kernel's queue, the queue is taken out and put
+ * back in the new order.
+ *
  * A datagram to a port that no socket has makes the next call of a connected sender fail with
  * ECONNREFUSED. A datagram without content wakes those that wait for the socket then.
  */
@@ -17,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "net/message.h"
 #include "net/ports.h"
 #include "net/real.h"
@@ -87,21 +92,98 @@ static void refuse(struct fib_socket *s, int fd)
 	put_into_kernel(s, fd, &wake, sizeof wake);
 }
 
+/* -- order -- */
+
+/* The first of the kernel's queue at `at`, a descriptor of the receiver; NULL: it is empty. */
+static struct fib_overflow *take_whole(int at)
+{
+	struct fib_overflow *d;
+	const ssize_t size = fib_real()->recv(at, NULL, 0, MSG_PEEK | MSG_TRUNC | MSG_DONTWAIT);
+
+	if (size < 0)
+		return NULL;
+	d = malloc(sizeof *d + (size_t)size);
+	fib_check(d);
+	d->next = NULL;
+	d->size = (size_t)size;
+	fib_check(fib_real()->recv(at, d->bytes, d->size, MSG_DONTWAIT) == size);
+	return d;
+}
+
+static bool is_data(const struct fib_overflow *d)
+{
+	struct header h;
+
+	memcpy(&h, d->bytes, sizeof h);
+	return h.kind == DATA;
+}
+
+/* Whether a datagram is queued at the socket arg, which another one could overtake. */
+static bool is_queued(void *arg)
+{
+	struct fib_socket *s = arg;
+	struct header h;
+	const int at = s->overflow || s->shared ? -1 : fib_socket_descriptor(s);
+
+	if (at < 0)
+		return s->overflow && !s->shared;
+	return fib_real()->recv(at, &h, sizeof h, MSG_PEEK | MSG_DONTWAIT) == sizeof h &&
+	       h.kind == DATA;
+}
+
+/* Queue the datagram before the last one. fd: of the sender. Takes the datagram. */
+static void queue_earlier(struct fib_socket *s, int fd, struct fib_overflow *datagram)
+{
+	struct fib_overflow *first = NULL, **end = &first, **last = NULL, *d;
+	const int at = fib_socket_descriptor(s);
+
+	while (at >= 0 && (d = take_whole(at))) {
+		*end = d;
+		end = &d->next;
+	}
+	*end = s->overflow;
+	for (end = &first; *end; end = &(*end)->next)
+		if (is_data(*end))
+			last = end;
+	if (!last)
+		last = end;
+	datagram->next = *last;
+	*last = datagram;
+	s->overflow = NULL;
+	s->overflow_end = &s->overflow;
+	s->overflow_bytes = 0;
+	while ((d = first)) {
+		first = d->next;
+		d->next = NULL;
+		queue(s, fd, d);
+	}
+}
+
 /*
  * A datagram arrives, at the moment in which it is sent. All datagrams pass here: this is where one
- * may be lost or overtaken. fd: of the sender. Takes the datagram.
+ * may be lost or overtake another one. fd: of the sender. Takes the datagram.
  */
 static void deliver(struct fib_socket *from, int fd, const struct fib_address *to,
-		    struct fib_overflow *datagram)
+		    struct fib_overflow *datagram, const struct fib_call *call)
 {
 	struct fib_socket *s = fib_port_find(from, to);
 
-	if (s) {
-		queue(s, fd, datagram);
+	if (!s) {
+		free(datagram);
+		refuse(from, fd);
 		return;
 	}
-	free(datagram);
-	refuse(from, fd);
+	switch (fib_fault_of_datagram(call, is_queued, s)) {
+	case FIB_ARRIVES:
+		queue(s, fd, datagram);
+		return;
+	case FIB_ARRIVES_NEVER:
+		free(datagram);
+		return;
+	case FIB_ARRIVES_EARLIER:
+		queue_earlier(s, fd, datagram);
+		return;
+	}
 }
 
 static struct fib_overflow *make(const struct fib_socket *s, const struct fib_address *to,
@@ -140,7 +222,8 @@ static int read_target(const struct fib_socket *s, const struct msghdr *m, struc
 	return rc < 0 ? rc : fib_port_reach(s, ret);
 }
 
-ssize_t fib_datagram_send(struct fib_socket *s, int fd, const struct msghdr *m, int flags)
+ssize_t fib_datagram_send(struct fib_socket *s, int fd, const struct msghdr *m, int flags,
+			  const struct fib_call *call)
 {
 	struct fib_overflow *datagram;
 	struct fib_address to;
@@ -165,7 +248,7 @@ ssize_t fib_datagram_send(struct fib_socket *s, int fd, const struct msghdr *m, 
 	datagram = make(s, &to, m);
 	if (!datagram)
 		return -ENOMEM;
-	deliver(s, fd, &to, datagram);
+	deliver(s, fd, &to, datagram, call);
 	return (ssize_t)fib_message_size(m);
 }
 

@@ -173,8 +173,7 @@ int fib_socket_make_name(struct fib_socket *s, int fd)
 	return 0;
 }
 
-/* The descriptor of this process behind which s is, from `from` on; -1: none. */
-static int descriptor_of(const struct fib_socket *s)
+int fib_socket_descriptor(const struct fib_socket *s)
 {
 	DIR *dir = opendir("/proc/self/fd");
 	struct dirent *entry;
@@ -192,7 +191,7 @@ static int descriptor_of(const struct fib_socket *s)
 
 bool fib_socket_alive(struct fib_socket *s)
 {
-	if (!s->closed && !s->shared && descriptor_of(s) < 0)
+	if (!s->closed && !s->shared && fib_socket_descriptor(s) < 0)
 		s->closed = true; /* by libc itself, as in fclose(3) */
 	return !s->closed;
 }
@@ -244,7 +243,7 @@ static void forget(struct fib_socket *s)
 	struct fib_socket_option *o;
 	int fd;
 
-	while (!s->closed && (fd = descriptor_of(s)) >= 0) {
+	while (!s->closed && (fd = fib_socket_descriptor(s)) >= 0) {
 		fib_descriptor_forget(fd);
 		fib_real()->close(fd);
 		fib_descriptor_closed(fd);

@@ -88,6 +88,9 @@ socklen_t fib_socket_name(const struct fib_socket *s, struct sockaddr_un *ret);
 /* The socket with this name; NULL: there is none. */
 struct fib_socket *fib_socket_named(const struct sockaddr_un *name, socklen_t size);
 
+/* A descriptor of this process that refers to it; -1: none does. Slow. */
+int fib_socket_descriptor(const struct fib_socket *s);
+
 /* Whether a descriptor of this process refers to it. Slow. */
 bool fib_socket_alive(struct fib_socket *s);
 

@@ -16,6 +16,7 @@
 #include "net/inside.h"
 #include "net/linked.h"
 #include "net/message.h"
+#include "net/own.h"
 #include "net/real.h"
 #include "net/sockets.h"
 #include "net/stream.h"
@@ -33,11 +34,18 @@ static ssize_t result(ssize_t n)
 	return -1;
 }
 
-/* -- sending -- */
+/*
+ * -- sending --
+ *
+ * call: of the program; NULL: of libfiber, which sends by the names of own.h. A call of libfiber is
+ * part of a public call, which is what fails.
+ */
 
-static ssize_t send_some(struct fib_socket *s, int fd, const struct msghdr *m, int flags)
+static ssize_t send_some(struct fib_socket *s, int fd, const struct msghdr *m, int flags,
+			 const struct fib_call *call)
 {
-	return s->stream ? fib_stream_send(s, fd, m, flags) : fib_datagram_send(s, fd, m, flags);
+	return s->stream ? fib_stream_send(s, fd, m, flags)
+			 : fib_datagram_send(s, fd, m, flags, call);
 }
 
 /* A stream takes all bytes, unless the descriptor does not block and there is no room. */
@@ -53,7 +61,7 @@ static ssize_t send_stream(struct fib_socket *s, int fd, const struct msghdr *m,
 	do {
 		rest.msg_iov = pieces;
 		rest.msg_iovlen = fib_message_rest(m, done, pieces, PIECES);
-		n = send_some(s, fd, &rest, flags);
+		n = send_some(s, fd, &rest, flags, NULL);
 		if (n > 0)
 			done += (size_t)n;
 		if (n == -EAGAIN && fib_net_waits(fd, flags))
@@ -62,32 +70,43 @@ static ssize_t send_stream(struct fib_socket *s, int fd, const struct msghdr *m,
 	return done ? (ssize_t)done : n;
 }
 
-static ssize_t send_inside(struct fib_socket *s, int fd, const struct msghdr *m, int flags)
+static ssize_t send_inside(struct fib_socket *s, int fd, const struct msghdr *m, int flags,
+			   const struct fib_call *call)
 {
 	ssize_t n;
 
 	if (!s->stream)
-		return result(fib_datagram_send(s, fd, m, flags));
+		return result(fib_datagram_send(s, fd, m, flags, call));
 	n = send_stream(s, fd, m, flags);
 	if (n == -EPIPE && !(flags & MSG_NOSIGNAL))
 		raise(SIGPIPE);
 	return result(n);
 }
 
-ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
+static ssize_t send_message(const struct fib_call *call, int fd, const struct msghdr *m, int flags)
 {
 	struct fib_socket *s = fib_socket_of(fd);
 
 	if (s)
-		return send_inside(s, fd, m, flags);
+		return send_inside(s, fd, m, flags, call);
 	if (fib_message_has_rights(m))
 		fib_inside_opened_up();
 	fib_net_wait_before(fd, POLLOUT, flags);
 	return fib_real()->sendmsg(fd, m, flags);
 }
 
-ssize_t sendto(int fd, const void *buf, size_t size, int flags, const struct sockaddr *to,
-	       socklen_t length)
+ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
+{
+	return send_message(FIB_CALL_HERE, fd, m, flags);
+}
+
+ssize_t fib_own_sendmsg(int fd, const struct msghdr *m, int flags)
+{
+	return send_message(NULL, fd, m, flags);
+}
+
+static ssize_t send_to(const struct fib_call *call, int fd, const void *buf, size_t size, int flags,
+		       const struct sockaddr *to, socklen_t length)
 {
 	struct iovec v = {(void *)(uintptr_t)buf, size};
 	const struct msghdr m = {.msg_name = (void *)(uintptr_t)to,
@@ -97,21 +116,31 @@ ssize_t sendto(int fd, const void *buf, size_t size, int flags, const struct soc
 	struct fib_socket *s = fib_socket_of(fd);
 
 	if (s)
-		return send_inside(s, fd, &m, flags);
+		return send_inside(s, fd, &m, flags, call);
 	fib_net_wait_before(fd, POLLOUT, flags);
 	return fib_real()->sendto(fd, buf, size, flags, to, length);
 }
 
+ssize_t sendto(int fd, const void *buf, size_t size, int flags, const struct sockaddr *to,
+	       socklen_t length)
+{
+	return send_to(FIB_CALL_HERE, fd, buf, size, flags, to, length);
+}
+
+ssize_t fib_own_sendto(int fd, const void *buf, size_t size, int flags, const struct sockaddr *to,
+		       socklen_t length)
+{
+	return send_to(NULL, fd, buf, size, flags, to, length);
+}
+
 ssize_t send(int fd, const void *buf, size_t size, int flags)
 {
-	struct iovec v = {(void *)(uintptr_t)buf, size};
-	const struct msghdr m = {.msg_iov = &v, .msg_iovlen = 1};
-	struct fib_socket *s = fib_socket_of(fd);
+	return send_to(FIB_CALL_HERE, fd, buf, size, flags, NULL, 0);
+}
 
-	if (s)
-		return send_inside(s, fd, &m, flags);
-	fib_net_wait_before(fd, POLLOUT, flags);
-	return fib_real()->send(fd, buf, size, flags);
+ssize_t fib_own_send(int fd, const void *buf, size_t size, int flags)
+{
+	return send_to(NULL, fd, buf, size, flags, NULL, 0);
 }
 
 ssize_t write(int fd, const void *buf, size_t size)
@@ -121,7 +150,7 @@ ssize_t write(int fd, const void *buf, size_t size)
 	struct fib_socket *s = fib_socket_of(fd);
 
 	if (s)
-		return send_inside(s, fd, &m, 0);
+		return send_inside(s, fd, &m, 0, FIB_CALL_HERE);
 	fib_net_wait_before(fd, POLLOUT, 0);
 	return fib_real()->write(fd, buf, size);
 }
@@ -133,7 +162,8 @@ ssize_t writev(int fd, const struct iovec *v, int count)
 	struct fib_socket *s = fib_socket_of(fd);
 
 	if (s)
-		return count < 0 || count > IOV_MAX ? result(-EINVAL) : send_inside(s, fd, &m, 0);
+		return count < 0 || count > IOV_MAX ? result(-EINVAL)
+						    : send_inside(s, fd, &m, 0, FIB_CALL_HERE);
 	fib_net_wait_before(fd, POLLOUT, 0);
 	return fib_real()->writev(fd, v, count);
 }
@@ -147,7 +177,7 @@ int sendmmsg(int fd, struct mmsghdr *all, unsigned count, int flags)
 	if (!s)
 		return fib_real()->sendmmsg(fd, all, count, flags);
 	for (i = 0; i < count; i++) {
-		n = send_inside(s, fd, &all[i].msg_hdr, flags);
+		n = send_inside(s, fd, &all[i].msg_hdr, flags, FIB_CALL_HERE);
 		if (n < 0)
 			return i ? (int)i : -1;
 		all[i].msg_len = (unsigned)n;

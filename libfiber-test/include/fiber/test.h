@@ -41,9 +41,9 @@ const char *fiber_test_verdict_name(enum fiber_test_verdict verdict);
 
 /* Faults. Each is a choice at the calls that can fail in this way. */
 enum {
-	FIBER_TEST_FAULT_MEMORY = 1,	  /* libfiber's allocations: -ENOMEM */
-	FIBER_TEST_FAULT_SHORT = 2,	  /* a read or write moves only part */
-	FIBER_TEST_FAULT_RESET = 4,	  /* a stream breaks, a connect is refused */
+	FIBER_TEST_FAULT_MEMORY = 1, /* libfiber's allocations: -ENOMEM */
+	FIBER_TEST_FAULT_SHORT = 2,  /* a read or write moves only part */
+	FIBER_TEST_FAULT_RESET = 4,  /* a stream breaks, a connect is refused, a datagram is lost */
 	FIBER_TEST_FAULT_DESCRIPTORS = 8, /* -EMFILE, -ENFILE; accept: -ECONNABORTED */
 	FIBER_TEST_FAULT_CANCEL = 16,	  /* a fiber that is not the first is cancelled at a wait */
 	FIBER_TEST_FAULT_SPURIOUS = 32,	  /* fiber_cond_wait() returns 0 without a signal */

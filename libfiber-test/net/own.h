@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * own.h - calls of libfiber itself
+ *
+ * In the objects of libfiber/os the names of libc's functions are replaced by these
+ * (scripts/explore.mk). They do the same, but do not fail as calls of the program do
+ * (explore/faults.h): the public function that calls them has its own place for that.
+ */
+#ifndef FIB_TEST_NET_OWN_H
+#define FIB_TEST_NET_OWN_H
+
+#include <sys/socket.h>
+#include <sys/types.h>
+
+ssize_t fib_own_send(int fd, const void *buf, size_t size, int flags);
+ssize_t fib_own_sendto(int fd, const void *buf, size_t size, int flags, const struct sockaddr *to,
+		       socklen_t length);
+ssize_t fib_own_sendmsg(int fd, const struct msghdr *m, int flags);
+
+#endif

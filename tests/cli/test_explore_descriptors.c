@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* test_explore_descriptors.c - reports name the calls with descriptors that failed, and a token brings them back */
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/harness/cli/cli.h"
+#include "tests/harness/watchdog.h"
+
+#define PROGRAM "reports/descriptors"
+
+/* Copy the token of a report. */
+static const char *token_of(const char *report, char ret[96])
+{
+	const char *at = strstr(report, "FIBER_TEST_REPLAY=");
+
+	assert_non_null(at);
+	at += strlen("FIBER_TEST_REPLAY=");
+	snprintf(ret, 96, "%.*s", (int)strcspn(at, "\n"), at);
+	return ret;
+}
+
+/* The test fails with this message and shows the fault, and so does a replay of its token. */
+static void expect_fault(const char *test, const char *kinds, const char *first, const char *fault)
+{
+	struct harness_process *p = cli_run(PROGRAM, "--strategy", "each-fault", "--faults", kinds,
+					    "--keep-going", test, NULL);
+	const char *at;
+	char token[96];
+
+	cli_expect(p, 1);
+	cli_contains(p->out.bytes, fault);
+	at = strstr(p->out.bytes, first);
+	assert_non_null(at);
+	token_of(at, token);
+	harness_free(p);
+	p = cli_run(PROGRAM, "--faults", kinds, "--replay", token, "--trace", test, NULL);
+	cli_expect(p, 1);
+	cli_contains(p->err.bytes, first);
+	cli_contains(p->err.bytes, fault);
+	harness_free(p);
+}
+
+static void test_lost_and_overtaken_datagrams_come_back_by_their_token(void **state)
+{
+	(void)state;
+	expect_fault("datagrams", "reset", "datagrams: failed: the first is lost\n",
+		     "fault: sendto: the datagram is lost ");
+	expect_fault("datagrams", "reset", "datagrams: failed: they changed places\n",
+		     "fault: sendto: the datagram overtakes the one before it ");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_lost_and_overtaken_datagrams_come_back_by_their_token),
+	};
+
+	harness_watchdog(110);
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
