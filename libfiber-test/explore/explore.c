@@ -20,8 +20,9 @@
 
 static const char *const linked[] __attribute__((used)) = {
 	&fib_libc_clock,
-	&fib_libc_sleep,
+	&fib_libc_open,
 	&fib_libc_random,
+	&fib_libc_sleep,
 };
 
 void fib_outcome_free(struct fib_outcome *outcome)

@@ -22,6 +22,7 @@
 #include "core/registry.h"
 #include "explore/explorer.h"
 #include "fault.h"
+#include "report/place.h"
 #include "report/report.h"
 #include "sched/sched.h"
 #include "wait/cancel.h"
@@ -136,7 +137,10 @@ static int fail_call(const struct fiber *fiber, const struct way *ways, unsigned
 	return choose_way(&site, ways, n);
 }
 
-int fib_explore_fault(enum fib_fault what)
+/* -- calls that need something -- */
+
+/* The ways in which a call that needs this may fail. Returns their number. */
+static unsigned ways_of(enum fib_fault what, const struct way **ret)
 {
 	static const struct way memory[] = {{FIBER_TEST_FAULT_MEMORY, -ENOMEM}};
 	static const struct way spawn[] = {
@@ -168,19 +172,33 @@ int fib_explore_fault(enum fib_fault what)
 		[FIB_FAULT_DESCRIPTOR] = {descriptor, fib_countof(descriptor)},
 	};
 
-	return fail_call(victim(), all[what].ways, all[what].n);
+	*ret = all[what].ways;
+	return all[what].n;
+}
+
+static unsigned ways_of_open(int flags, struct way ways[WAYS_MAX])
+{
+	ways[0] = (struct way){FIBER_TEST_FAULT_DESCRIPTORS, -EMFILE};
+	ways[1] = (struct way){FIBER_TEST_FAULT_DESCRIPTORS, -ENFILE};
+	ways[2] = (struct way){FIBER_TEST_FAULT_DISK, -EIO};
+	ways[3] = (struct way){flags & O_CREAT ? FIBER_TEST_FAULT_DISK : 0, -ENOSPC};
+	return 4;
+}
+
+int fib_explore_fault(enum fib_fault what)
+{
+	const struct way *ways;
+	const unsigned n = ways_of(what, &ways);
+
+	return fail_call(victim(), ways, n);
 }
 
 int fib_explore_fault_open(int flags)
 {
-	const struct way ways[] = {
-		{FIBER_TEST_FAULT_DESCRIPTORS, -EMFILE},
-		{FIBER_TEST_FAULT_DESCRIPTORS, -ENFILE},
-		{FIBER_TEST_FAULT_DISK, -EIO},
-		{flags & O_CREAT ? FIBER_TEST_FAULT_DISK : 0, -ENOSPC},
-	};
+	struct way ways[WAYS_MAX];
+	const unsigned n = ways_of_open(flags, ways);
 
-	return fail_call(victim(), ways, fib_countof(ways));
+	return fail_call(victim(), ways, n);
 }
 
 int fib_explore_fault_wait(struct fiber *waiter, int64_t deadline)
@@ -315,6 +333,42 @@ enum fib_arrival fib_fault_of_datagram(const struct fib_call *call, bool (*overt
 }
 
 /* -- the program's own -- */
+
+/* Calls of libfiber are no places for faults, and neither are those of libdw for a report. */
+static int fail_own(const struct fib_call *call, const struct way *ways, unsigned n)
+{
+	struct site site = {call && !fib_place_is_sought() ? victim() : NULL, NULL, NULL};
+
+	if (!site.fiber)
+		return 0;
+	site.call = call->name;
+	site.at = call->at;
+	return choose_way(&site, ways, n);
+}
+
+int fib_fault_of_call(const struct fib_call *call, enum fib_fault what)
+{
+	const struct way *ways;
+	const unsigned n = ways_of(what, &ways);
+
+	return fail_own(call, ways, n);
+}
+
+int fib_fault_of_open(const struct fib_call *call, int flags)
+{
+	struct way ways[WAYS_MAX];
+	const unsigned n = ways_of_open(flags, ways);
+
+	return fail_own(call, ways, n);
+}
+
+int fib_fault_of_connect(const struct fib_call *call, bool waits)
+{
+	const struct way *ways;
+	const unsigned n = ways_of(FIB_FAULT_CONNECT, &ways);
+
+	return fail_own(call, ways, waits ? n : 1);
+}
 
 static bool fails(const char *call, const void *at, unsigned kinds, int error)
 {

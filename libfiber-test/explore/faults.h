@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "fault.h"
+
 /* Start a schedule with at most `limit` faults of these kinds, FIBER_TEST_FAULT_*. */
 void fib_faults_begin(unsigned kinds, unsigned limit);
 
@@ -24,6 +26,15 @@ struct fib_call {
 
 /* In such a function, if it was called by the program. */
 #define FIB_CALL_HERE (&(const struct fib_call){__func__, __builtin_return_address(0)})
+
+/*
+ * 0, or the negative errno with which such a call of a fiber fails. call NULL: libfiber calls, by a
+ * name of net/own.h; its public function has a place of its own, so 0.
+ */
+int fib_fault_of_call(const struct fib_call *call, enum fib_fault what);
+int fib_fault_of_open(const struct fib_call *call, int flags);
+/* waits: the caller would see a connection time out. */
+int fib_fault_of_connect(const struct fib_call *call, bool waits);
 
 /*
  * What happens to a datagram that a fiber sends by `call`; NULL: by the public function that it is

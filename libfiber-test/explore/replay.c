@@ -21,6 +21,7 @@
 #include "explore/settings.h"
 #include "explore/sharing.h"
 #include "explore/whole.h"
+#include "net/own.h"
 #include "os/virtual.h"
 #include "report/report.h"
 #include "report/timeline.h"
@@ -66,7 +67,7 @@ static void write_files(void)
 	if (!to)
 		return;
 	if (strcmp(to, "1") != 0)
-		fd = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+		fd = fib_own_open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	if (fd < 0)
 		refuse(to, -errno);
 	fib_report_trace(fd);

@@ -18,6 +18,7 @@
 #include <fiber/io.h>
 
 #include "fault.h"
+#include "net/own.h"
 #include "os/os.h"
 #include "os/threads.h"
 #include "wait/wait.h"
@@ -67,7 +68,7 @@ int fib_call_on_thread(const char *name, void (*fn)(void *arg), void *arg, int64
 		rc = fib_fault(THREAD);
 	if (rc < 0)
 		return rc;
-	if (pipe2(over, O_CLOEXEC | O_NONBLOCK) < 0)
+	if (fib_own_pipe2(over, O_CLOEXEC | O_NONBLOCK) < 0)
 		return -errno;
 	a.over = over[1];
 	rc = call(&a, over[0], deadline);

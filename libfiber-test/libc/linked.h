@@ -3,6 +3,6 @@
 #ifndef FIB_TEST_LIBC_LINKED_H
 #define FIB_TEST_LIBC_LINKED_H
 
-extern const char fib_libc_clock, fib_libc_sleep, fib_libc_random;
+extern const char fib_libc_clock, fib_libc_open, fib_libc_random, fib_libc_sleep;
 
 #endif

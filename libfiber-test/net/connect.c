@@ -13,8 +13,10 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "explore/faults.h"
 #include "net/linked.h"
 #include "net/options.h"
+#include "net/own.h"
 #include "net/ports.h"
 #include "net/real.h"
 #include "net/sockets.h"
@@ -84,7 +86,8 @@ static int wait_for_accept(struct fib_socket *s, int fd)
 	return -fib_socket_take_error(s, fd);
 }
 
-static int connect_stream(struct fib_socket *s, int fd, struct fib_address *to)
+static int connect_stream(const struct fib_call *call, struct fib_socket *s, int fd,
+			  struct fib_address *to)
 {
 	struct fib_socket *listener;
 	int rc;
@@ -94,6 +97,8 @@ static int connect_stream(struct fib_socket *s, int fd, struct fib_address *to)
 	if (s->connected || s->listening)
 		return -EISCONN;
 	rc = fib_port_reach(s, to);
+	if (rc == 0)
+		rc = fib_fault_of_connect(call, fib_net_waits(fd, 0));
 	if (rc < 0)
 		return rc;
 	listener = fib_port_find(s, to);
@@ -118,7 +123,8 @@ static int connect_datagrams(struct fib_socket *s, int fd, struct fib_address *t
 	return 0;
 }
 
-static int connect_inside(struct fib_socket *s, int fd, const struct sockaddr *at, socklen_t size)
+static int connect_inside(const struct fib_call *call, struct fib_socket *s, int fd,
+			  const struct sockaddr *at, socklen_t size)
 {
 	struct fib_address to;
 	int rc;
@@ -133,21 +139,34 @@ static int connect_inside(struct fib_socket *s, int fd, const struct sockaddr *a
 	rc = fib_address_read(at, size, s->family, &to);
 	if (rc < 0)
 		return rc;
-	return s->stream ? connect_stream(s, fd, &to) : connect_datagrams(s, fd, &to);
+	return s->stream ? connect_stream(call, s, fd, &to) : connect_datagrams(s, fd, &to);
+}
+
+static int result(int rc)
+{
+	if (rc >= 0)
+		return rc;
+	errno = -rc;
+	return -1;
+}
+
+static int connect_any(const struct fib_call *call, int fd, const struct sockaddr *at,
+		       socklen_t size)
+{
+	struct fib_socket *s = fib_socket_of(fd);
+
+	return s ? result(connect_inside(call, s, fd, at, size))
+		 : fib_real()->connect(fd, at, size);
 }
 
 int connect(int fd, const struct sockaddr *at, socklen_t size)
 {
-	struct fib_socket *s = fib_socket_of(fd);
-	int rc;
+	return connect_any(FIB_CALL_HERE, fd, at, size);
+}
 
-	if (!s)
-		return fib_real()->connect(fd, at, size);
-	rc = connect_inside(s, fd, at, size);
-	if (rc == 0)
-		return 0;
-	errno = -rc;
-	return -1;
+int fib_own_connect(int fd, const struct sockaddr *at, socklen_t size)
+{
+	return connect_any(NULL, fd, at, size);
 }
 
 /* -- accept -- */
@@ -202,23 +221,36 @@ static int accept_inside(struct fib_socket *listener, int fd, struct sockaddr *a
 	return n;
 }
 
-int accept4(int fd, struct sockaddr *at, socklen_t *size, int flags)
+static int accept_any(const struct fib_call *call, int fd, struct sockaddr *at, socklen_t *size,
+		      int flags)
 {
 	struct fib_socket *listener = fib_socket_of(fd);
-	int n;
+	const int rc = fib_fault_of_call(call, FIB_FAULT_ACCEPT);
 
-	if (!listener) {
-		fib_net_wait_before(fd, POLLIN, 0);
-		return fib_real()->accept4(fd, at, size, flags);
-	}
-	n = accept_inside(listener, fd, at, size, flags);
-	if (n >= 0)
-		return n;
-	errno = -n;
-	return -1;
+	if (rc < 0)
+		return result(rc);
+	if (listener)
+		return result(accept_inside(listener, fd, at, size, flags));
+	fib_net_wait_before(fd, POLLIN, 0);
+	return fib_real()->accept4(fd, at, size, flags);
+}
+
+int accept4(int fd, struct sockaddr *at, socklen_t *size, int flags)
+{
+	return accept_any(FIB_CALL_HERE, fd, at, size, flags);
+}
+
+int fib_own_accept4(int fd, struct sockaddr *at, socklen_t *size, int flags)
+{
+	return accept_any(NULL, fd, at, size, flags);
 }
 
 int accept(int fd, struct sockaddr *at, socklen_t *size)
 {
-	return accept4(fd, at, size, 0);
+	return accept_any(FIB_CALL_HERE, fd, at, size, 0);
+}
+
+int fib_own_accept(int fd, struct sockaddr *at, socklen_t *size)
+{
+	return accept_any(NULL, fd, at, size, 0);
 }

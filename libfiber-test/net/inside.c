@@ -49,7 +49,7 @@ static long event_number(int fd)
 	int info;
 
 	snprintf(path, sizeof path, "/proc/self/fdinfo/%d", fd);
-	info = open(path, O_RDONLY | O_CLOEXEC);
+	info = fib_real()->open(path, O_RDONLY | O_CLOEXEC);
 	if (info < 0)
 		return -1;
 	n = fib_real()->read(info, text, sizeof text - 1);

@@ -3,7 +3,8 @@
  * open.c - make, duplicate and close descriptors; in place of libc's functions
  *
  * In a schedule socket() makes a UNIX socket where an internet one was asked for. Other kinds of
- * internet sockets, such as raw ones, are refused: nothing may leave the process.
+ * internet sockets, such as raw ones, are refused: nothing may leave the process. A call of the
+ * program may find no descriptor (explore/faults.h).
  *
  * When the last descriptor of a connection is closed, TCP sends the end of the stream: the peer may
  * read what is left, and its first write succeeds. A UNIX socket would report POLLHUP and EPIPE at
@@ -18,10 +19,13 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "explore/faults.h"
 #include "net/inside.h"
 #include "net/linked.h"
+#include "net/own.h"
 #include "net/real.h"
 #include "net/sockets.h"
 #include "os/virtual.h"
@@ -55,8 +59,20 @@ static int open_inside(int family, int type, int protocol)
 	return fd;
 }
 
-int socket(int family, int type, int protocol)
+/* Whether the program's call finds no descriptor, by a fault. Then errno is set. */
+static bool has_none(const struct fib_call *call)
 {
+	const int rc = fib_fault_of_call(call, FIB_FAULT_DESCRIPTOR);
+
+	if (rc < 0)
+		errno = -rc;
+	return rc < 0;
+}
+
+static int open_socket(const struct fib_call *call, int family, int type, int protocol)
+{
+	if (has_none(call))
+		return -1;
 	if (!fib_virtual_here())
 		return fib_real()->socket(family, type, protocol);
 	if (family == AF_INET || family == AF_INET6)
@@ -66,9 +82,29 @@ int socket(int family, int type, int protocol)
 	return fib_real()->socket(family, type, protocol);
 }
 
+int socket(int family, int type, int protocol)
+{
+	return open_socket(FIB_CALL_HERE, family, type, protocol);
+}
+
+int fib_own_socket(int family, int type, int protocol)
+{
+	return open_socket(NULL, family, type, protocol);
+}
+
 int socketpair(int family, int type, int protocol, int ends[2])
 {
-	const int rc = fib_real()->socketpair(family, type, protocol, ends);
+	const int rc =
+		has_none(FIB_CALL_HERE) ? -1 : fib_real()->socketpair(family, type, protocol, ends);
+
+	if (rc == 0)
+		fib_inside_note(ends, 2);
+	return rc;
+}
+
+static int open_pipe(const struct fib_call *call, int ends[2], int flags)
+{
+	const int rc = has_none(call) ? -1 : fib_real()->pipe2(ends, flags);
 
 	if (rc == 0)
 		fib_inside_note(ends, 2);
@@ -77,29 +113,46 @@ int socketpair(int family, int type, int protocol, int ends[2])
 
 int pipe(int ends[2])
 {
-	const int rc = fib_real()->pipe(ends);
-
-	if (rc == 0)
-		fib_inside_note(ends, 2);
-	return rc;
+	return open_pipe(FIB_CALL_HERE, ends, 0);
 }
 
 int pipe2(int ends[2], int flags)
 {
-	const int rc = fib_real()->pipe2(ends, flags);
-
-	if (rc == 0)
-		fib_inside_note(ends, 2);
-	return rc;
+	return open_pipe(FIB_CALL_HERE, ends, flags);
 }
 
-int eventfd(unsigned value, int flags)
+int fib_own_pipe2(int ends[2], int flags)
 {
-	const int fd = fib_real()->eventfd(value, flags);
+	return open_pipe(NULL, ends, flags);
+}
+
+static int open_event(const struct fib_call *call, unsigned value, int flags)
+{
+	const int fd = has_none(call) ? -1 : fib_real()->eventfd(value, flags);
 
 	if (fd >= 0)
 		fib_inside_note(&fd, 1);
 	return fd;
+}
+
+int eventfd(unsigned value, int flags)
+{
+	return open_event(FIB_CALL_HERE, value, flags);
+}
+
+int fib_own_eventfd(unsigned value, int flags)
+{
+	return open_event(NULL, value, flags);
+}
+
+int timerfd_create(int clock, int flags)
+{
+	return has_none(FIB_CALL_HERE) ? -1 : fib_real()->timerfd_create(clock, flags);
+}
+
+int fib_own_timerfd_create(int clock, int flags)
+{
+	return fib_real()->timerfd_create(clock, flags);
 }
 
 static int duplicated(int fd, int copy)

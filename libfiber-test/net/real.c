@@ -19,17 +19,19 @@ static const struct {
 	const char *name;
 	size_t at;
 } entries[] = {
-	ENTRY(socket),	    ENTRY(socketpair),	ENTRY(pipe),	    ENTRY(pipe2),
-	ENTRY(eventfd),	    ENTRY(close),	ENTRY(dup),	    ENTRY(dup2),
-	ENTRY(dup3),	    ENTRY(fcntl),	ENTRY(ioctl),	    ENTRY(bind),
-	ENTRY(listen),	    ENTRY(connect),	ENTRY(accept4),	    ENTRY(shutdown),
-	ENTRY(getsockname), ENTRY(getpeername), ENTRY(getsockopt),  ENTRY(setsockopt),
-	ENTRY(read),	    ENTRY(write),	ENTRY(readv),	    ENTRY(writev),
-	ENTRY(recv),	    ENTRY(send),	ENTRY(recvfrom),    ENTRY(sendto),
-	ENTRY(recvmsg),	    ENTRY(sendmsg),	ENTRY(recvmmsg),    ENTRY(sendmmsg),
-	ENTRY(poll),	    ENTRY(ppoll),	ENTRY(select),	    ENTRY(pselect),
-	ENTRY(epoll_ctl),   ENTRY(epoll_wait),	ENTRY(epoll_pwait), ENTRY(getaddrinfo),
-	ENTRY(getnameinfo),
+	ENTRY(socket),	    ENTRY(socketpair),	   ENTRY(pipe),	       ENTRY(pipe2),
+	ENTRY(eventfd),	    ENTRY(close),	   ENTRY(dup),	       ENTRY(dup2),
+	ENTRY(dup3),	    ENTRY(fcntl),	   ENTRY(ioctl),       ENTRY(bind),
+	ENTRY(listen),	    ENTRY(connect),	   ENTRY(accept4),     ENTRY(shutdown),
+	ENTRY(getsockname), ENTRY(getpeername),	   ENTRY(getsockopt),  ENTRY(setsockopt),
+	ENTRY(read),	    ENTRY(write),	   ENTRY(readv),       ENTRY(writev),
+	ENTRY(recv),	    ENTRY(send),	   ENTRY(recvfrom),    ENTRY(sendto),
+	ENTRY(recvmsg),	    ENTRY(sendmsg),	   ENTRY(recvmmsg),    ENTRY(sendmmsg),
+	ENTRY(poll),	    ENTRY(ppoll),	   ENTRY(select),      ENTRY(pselect),
+	ENTRY(epoll_ctl),   ENTRY(epoll_wait),	   ENTRY(epoll_pwait), ENTRY(getaddrinfo),
+	ENTRY(getnameinfo), ENTRY(open),	   ENTRY(open64),      ENTRY(openat),
+	ENTRY(openat64),    ENTRY(timerfd_create), ENTRY(__open_2),    ENTRY(__open64_2),
+	ENTRY(__openat_2),  ENTRY(__openat64_2),
 };
 
 const struct fib_real *fib_real(void)

@@ -23,6 +23,15 @@ struct fib_real {
 	int (*pipe)(int[2]);
 	int (*pipe2)(int[2], int);
 	int (*eventfd)(unsigned, int);
+	int (*timerfd_create)(int, int);
+	int (*open)(const char *, int, ...);
+	int (*open64)(const char *, int, ...);
+	int (*openat)(int, const char *, int, ...);
+	int (*openat64)(int, const char *, int, ...);
+	int (*__open_2)(const char *, int);
+	int (*__open64_2)(const char *, int);
+	int (*__openat_2)(int, const char *, int);
+	int (*__openat64_2)(int, const char *, int);
 	int (*close)(int);
 	int (*dup)(int);
 	int (*dup2)(int, int);

@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include "net/own.h"
 #include "os/os.h"
 
 /* The connection died in the queue, for a reason that accept(2) lists: there may be another. */
@@ -33,7 +34,7 @@ int fib_os_accept(int fd, struct sockaddr *addr, socklen_t *addrlen)
 
 		n = status >= 0 && !(status & O_NONBLOCK) ? fib_os_ready(fd, POLLIN) : 0;
 		if (n == 0) {
-			n = accept4(fd, addr, addrlen, SOCK_CLOEXEC);
+			n = fib_own_accept4(fd, addr, addrlen, SOCK_CLOEXEC);
 			n = n < 0 ? -errno : n;
 		}
 	} while (n == -EINTR || (n < 0 && died(-n)));

@@ -10,6 +10,12 @@
 #include <elfutils/libdwfl.h>
 
 static Dwfl *dwfl;
+static unsigned seeking; /* calls of this file that run */
+
+bool fib_place_is_sought(void)
+{
+	return seeking != 0;
+}
 
 /* NULL: libdw cannot read this process. */
 static Dwfl *self(void)
@@ -62,7 +68,7 @@ static const char *file_and_line(Dwfl_Module *module, Dwarf_Addr pc, int *ret_li
 	return dwarf_linesrc(other, NULL, NULL);
 }
 
-void fib_place_of(const void *at, struct fib_place *ret)
+static void find_place(const void *at, struct fib_place *ret)
 {
 	const Dwarf_Addr pc = (Dwarf_Addr)(uintptr_t)at - 1;
 	Dwfl_Module *module;
@@ -82,6 +88,13 @@ void fib_place_of(const void *at, struct fib_place *ret)
 	}
 }
 
+void fib_place_of(const void *at, struct fib_place *ret)
+{
+	seeking++;
+	find_place(at, ret);
+	seeking--;
+}
+
 const char *fib_place_text(const void *at, char *buf, size_t size)
 {
 	struct fib_place place;
@@ -96,7 +109,7 @@ const char *fib_place_text(const void *at, char *buf, size_t size)
 	return buf;
 }
 
-const char *fib_place_variable(const void *at, size_t *ret_offset)
+static const char *find_variable(const void *at, size_t *ret_offset)
 {
 	const Dwarf_Addr address = (Dwarf_Addr)(uintptr_t)at;
 	Dwfl_Module *module;
@@ -115,5 +128,15 @@ const char *fib_place_variable(const void *at, size_t *ret_offset)
 	if (!name || GELF_ST_TYPE(symbol.st_info) != STT_OBJECT || offset >= symbol.st_size)
 		return NULL;
 	*ret_offset = offset;
+	return name;
+}
+
+const char *fib_place_variable(const void *at, size_t *ret_offset)
+{
+	const char *name;
+
+	seeking++;
+	name = find_variable(at, ret_offset);
+	seeking--;
 	return name;
 }

@@ -3,6 +3,7 @@
 #ifndef FIB_TEST_PLACE_H
 #define FIB_TEST_PLACE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct fib_place {
@@ -20,5 +21,8 @@ const char *fib_place_text(const void *at, char *buf, size_t size);
 
 /* The global variable at an address and the offset in it; NULL: it is in none. The text stays. */
 const char *fib_place_variable(const void *at, size_t *ret_offset);
+
+/* Whether one of these functions runs: libdw opens files then. */
+bool fib_place_is_sought(void);
 
 #endif

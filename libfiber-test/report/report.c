@@ -13,6 +13,7 @@
 #include "explore/explorer.h"
 #include "explore/waits.h"
 #include "memory.h"
+#include "net/real.h"
 #include "report/columns.h"
 #include "report/objects.h"
 #include "report/place.h"
@@ -212,7 +213,7 @@ void fib_report_write(char *buf, size_t size)
 
 void fib_report_trace(int fd)
 {
-	FILE *out = fdopen(dup(fd), "w");
+	FILE *out = fdopen(fib_real()->dup(fd), "w");
 
 	if (!out)
 		return;

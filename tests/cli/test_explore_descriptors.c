@@ -49,10 +49,22 @@ static void test_lost_and_overtaken_datagrams_come_back_by_their_token(void **st
 		     "fault: sendto: the datagram overtakes the one before it ");
 }
 
+static void test_failed_calls_of_the_program_are_named_with_their_place(void **state)
+{
+	(void)state;
+	expect_fault("opening", "descriptors", "opening: failed: socket: EMFILE\n",
+		     "fault: socket: EMFILE  opening at descriptors.c:");
+	expect_fault("opening", "descriptors", "opening: failed: open: ENFILE\n",
+		     "fault: open: ENFILE  opening at descriptors.c:");
+	expect_fault("opening", "disk", "opening: failed: open: EIO\n",
+		     "fault: open: EIO  opening at descriptors.c:");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lost_and_overtaken_datagrams_come_back_by_their_token),
+		cmocka_unit_test(test_failed_calls_of_the_program_are_named_with_their_place),
 	};
 
 	harness_watchdog(110);

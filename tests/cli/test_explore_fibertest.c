@@ -177,6 +177,23 @@ static void test_each_way_to_end_is_a_finding(void **state)
 	}
 }
 
+static void test_calls_of_the_program_find_no_descriptor(void **state)
+{
+	struct harness_process *p = cli_run(TOOL, "--faults", "descriptors", "--strategy",
+					    "each-fault", whole("ends"), "open", NULL);
+
+	(void)state;
+	cli_expect(p, 1);
+	cli_contains(p->out.bytes, "fiber-test: ends: failed: exit status 11\n");
+	cli_contains(p->out.bytes, "fault: open: EMFILE");
+	cli_contains(p->out.bytes, " at ends.c:");
+	cli_contains(p->out.bytes, "/dev/null: Too many open files\n");
+	harness_free(p);
+	cli_ended(cli_run(TOOL, "--faults", "short", "--schedules", "20", whole("ends"), "open",
+			  NULL),
+		  0);
+}
+
 static void test_program_sees_no_trace_of_the_tool(void **state)
 {
 	(void)state;
@@ -373,14 +390,17 @@ static void test_library_exports_libfiber_and_what_it_replaces_alone(void **stat
 	cli_expect(p, 0);
 	assert_string_equal(
 		p->out.bytes,
-		"__assert_fail __libc_start_main __poll_chk __ppoll_chk __read_chk __recv_chk "
+		"__assert_fail __libc_start_main __open64_2 __open_2 __openat64_2 __openat_2 "
+		"__poll_chk __ppoll_chk __read_chk __recv_chk "
 		"__recvfrom_chk accept accept4 bind clock_gettime clock_nanosleep close connect "
+		"creat creat64 "
 		"dup "
 		"dup2 dup3 epoll_ctl epoll_pwait epoll_wait eventfd fcntl fcntl64 getaddrinfo "
 		"getentropy getnameinfo getpeername getrandom getsockname getsockopt gettimeofday "
-		"ioctl listen nanosleep pipe pipe2 poll ppoll pselect read readv recv recvfrom "
+		"ioctl listen nanosleep open open64 openat openat64 pipe pipe2 poll ppoll pselect "
+		"read readv recv recvfrom "
 		"recvmmsg recvmsg select send sendmmsg sendmsg sendto setsockopt shutdown sleep "
-		"socket socketpair time usleep write writev ");
+		"socket socketpair time timerfd_create usleep write writev ");
 	harness_free(p);
 }
 
@@ -392,6 +412,7 @@ int main(void)
 		cmocka_unit_test(test_token_replays_in_the_program_itself),
 		cmocka_unit_test(test_number_of_jobs_changes_neither_schedule_nor_token),
 		cmocka_unit_test(test_each_way_to_end_is_a_finding),
+		cmocka_unit_test(test_calls_of_the_program_find_no_descriptor),
 		cmocka_unit_test(test_program_sees_no_trace_of_the_tool),
 		cmocka_unit_test(test_each_schedule_reads_a_file_from_its_start),
 		cmocka_unit_test(test_program_that_never_calls_libfiber_does_not_pass),

@@ -62,7 +62,7 @@ static struct fiber_test_result result;
 /* -- each call -- */
 
 static struct {
-	int pair[2], pipe[2], file, listener;
+	int pair[2], pipe[2], file, listener, client;
 	struct fiber_mutex mutex;
 	struct fiber_cond cond;
 	struct fiber_sem sem;
@@ -160,31 +160,25 @@ static int64_t call_sendmsg(void)
 /* A connection waits. */
 static int64_t call_accept(void)
 {
-	const int client = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	struct sockaddr_storage addr;
 	socklen_t size = sizeof addr;
 	int fd;
 
 	getsockname(t.listener, (struct sockaddr *)&addr, &size);
-	fiber_test_assert(connect(client, (struct sockaddr *)&addr, size) == 0);
+	fiber_test_assert(connect(t.client, (struct sockaddr *)&addr, size) == 0);
 	fd = fiber_accept(t.listener, NULL, NULL, soon());
 	if (fd >= 0)
 		close(fd);
-	close(client);
 	return fd < 0 ? fd : 0;
 }
 
 static int64_t call_connect(void)
 {
-	const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	struct sockaddr_storage addr;
 	socklen_t size = sizeof addr;
-	int rc;
 
 	getsockname(t.listener, (struct sockaddr *)&addr, &size);
-	rc = fiber_connect(fd, (struct sockaddr *)&addr, size, soon());
-	close(fd);
-	return rc;
+	return fiber_connect(t.client, (struct sockaddr *)&addr, size, soon());
 }
 
 static int64_t call_open(void)
@@ -451,11 +445,28 @@ static void *make_call(void *arg)
 /* Where the calls wait: everything is taken, nothing is there. */
 static void set_up(void)
 {
+	fiber_test_assert(fiber_mutex_lock(&t.mutex, FIBER_FOREVER) == 0);
+	fiber_test_assert(fiber_rwlock_wrlock(&t.rwlock, FIBER_FOREVER) == 0);
+	fiber_barrier_init(&t.barrier, 2);
+	fiber_waitgroup_add(&t.waitgroup, 1);
+}
+
+static void clean_up(void)
+{
+	fiber_mutex_unlock(&t.mutex);
+	fiber_rwlock_unlock(&t.rwlock);
+}
+
+/* Outside fibers, where nothing fails. */
+static void prepare(void *arg)
+{
 	struct sockaddr_un {
 		sa_family_t family;
 		char path[6];
 	} addr = {AF_UNIX, ""};
 
+	(void)arg;
+	memset(&t, 0, sizeof t);
 	fiber_test_assert(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, t.pair) == 0);
 	fiber_test_assert(pipe2(t.pipe, O_NONBLOCK) == 0);
 	fiber_test_assert(write(t.pair[1], t.bytes, 8) == 8);
@@ -465,38 +476,23 @@ static void set_up(void)
 	t.listener = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
 	fiber_test_assert(bind(t.listener, (struct sockaddr *)&addr, sizeof addr.family) == 0);
 	fiber_test_assert(listen(t.listener, 5) == 0);
-	fiber_test_assert(fiber_mutex_lock(&t.mutex, FIBER_FOREVER) == 0);
-	fiber_test_assert(fiber_rwlock_wrlock(&t.rwlock, FIBER_FOREVER) == 0);
-	fiber_barrier_init(&t.barrier, 2);
-	fiber_waitgroup_add(&t.waitgroup, 1);
-}
-
-static void clean_up(void)
-{
-	int i;
-
-	fiber_mutex_unlock(&t.mutex);
-	fiber_rwlock_unlock(&t.rwlock);
-	for (i = 0; i < 2; i++) {
-		close(t.pair[i]);
-		close(t.pipe[i]);
-	}
-	close(t.file);
-	close(t.listener);
-}
-
-/* Outside fibers, where nothing fails. */
-static void prepare(void *arg)
-{
-	(void)arg;
-	memset(&t, 0, sizeof t);
+	t.client = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
 	fiber_test_assert(fiber_chan_new(1, 0, &t.chan) == 0);
 	fiber_test_assert(fiber_timer_new(&t.timer) == 0);
 }
 
 static void finish(void *arg)
 {
+	int i;
+
 	(void)arg;
+	for (i = 0; i < 2; i++) {
+		close(t.pair[i]);
+		close(t.pipe[i]);
+	}
+	close(t.file);
+	close(t.listener);
+	close(t.client);
 	fiber_chan_unref(t.chan);
 	fiber_timer_free(t.timer);
 }
