@@ -290,24 +290,60 @@ ssize_t fib_fault_transfer(int fd, size_t *size, bool writing)
 	return way < 0 ? way : 0;
 }
 
+/* The bytes of the pieces, and the first piece that has some. */
+static size_t size_of(const struct iovec *pieces, size_t count, size_t *ret_first)
+{
+	size_t size = 0, i;
+
+	for (i = 0; i < count; i++) {
+		if (!size)
+			*ret_first = i;
+		size += pieces[i].iov_len;
+	}
+	return size;
+}
+
 ssize_t fib_fault_vector(int fd, const struct iovec **pieces, int *count, struct iovec *part,
 			 bool writing)
 {
-	size_t size = 0;
-	int way, first = -1, i;
+	size_t first = 0;
+	const size_t size = size_of(*pieces, *count > 0 ? (size_t)*count : 0, &first);
+	const int way = fail_transfer(fd, size, writing);
 
-	for (i = 0; i < *count; i++) {
-		size += (*pieces)[i].iov_len;
-		if (first < 0 && (*pieces)[i].iov_len)
-			first = i;
-	}
-	way = fail_transfer(fd, size, writing);
 	if (way == LESS) {
 		*part = (struct iovec){(*pieces)[first].iov_base, 1};
 		*pieces = part;
 		*count = 1;
 	}
 	return way < 0 ? way : 0;
+}
+
+ssize_t fib_fault_message(int fd, const struct msghdr *msg, int flags, struct fib_part *part,
+			  bool writing)
+{
+	const bool whole = !(faults.kinds & FIBER_TEST_FAULT_SHORT) ||
+			   flags & (MSG_WAITALL | MSG_OOB | MSG_ERRQUEUE);
+	size_t first = 0;
+	const size_t size = whole ? 0 : size_of(msg->msg_iov, msg->msg_iovlen, &first);
+	const int way = fail_transfer(fd, size, writing);
+
+	part->is_used = way == LESS;
+	if (part->is_used) {
+		part->byte = (struct iovec){msg->msg_iov[first].iov_base, 1};
+		part->msg = *msg;
+		part->msg.msg_iov = &part->byte;
+		part->msg.msg_iovlen = 1;
+	}
+	return way < 0 ? way : 0;
+}
+
+void fib_part_received(const struct fib_part *part, struct msghdr *msg)
+{
+	if (!part->is_used)
+		return;
+	msg->msg_namelen = part->msg.msg_namelen;
+	msg->msg_controllen = part->msg.msg_controllen;
+	msg->msg_flags = part->msg.msg_flags;
 }
 
 enum fib_arrival fib_fault_of_datagram(const struct fib_call *call, bool (*overtakes)(void *arg),

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/socket.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 
@@ -37,6 +38,26 @@ bool fib_explore_fault_spurious(void);
 ssize_t fib_fault_transfer(int fd, size_t *size, bool writing);
 ssize_t fib_fault_vector(int fd, const struct iovec **pieces, int *count, struct iovec *part,
 			 bool writing);
+
+/* A message of which fewer bytes move than the caller asked for. */
+struct fib_part {
+	bool is_used;
+	struct msghdr msg; /* with one byte */
+	struct iovec byte;
+};
+
+/*
+ * Before a message moves. May set *part to its first byte, with its control data: on a stream, and
+ * not where flags ask for the whole. Returns as fib_fault_transfer().
+ */
+ssize_t fib_fault_message(int fd, const struct msghdr *msg, int flags, struct fib_part *part,
+			  bool writing);
+
+/* What to pass to the system in place of msg. */
+#define fib_part_of(part, message) ((part)->is_used ? &(part)->msg : (message))
+
+/* Hand on what a received part has beside bytes. */
+void fib_part_received(const struct fib_part *part, struct msghdr *msg);
 
 #define fib_fault(what)			fib_explore_fault(FIB_FAULT_##what)
 #define fib_fault_open(flags)		fib_explore_fault_open(flags)

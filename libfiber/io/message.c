@@ -206,11 +206,11 @@ static void meet_descriptors(struct msghdr *msg)
 ssize_t fiber_recvmsg(int fd, struct msghdr *msg, int flags, int64_t deadline)
 {
 	struct fib_look look;
-	size_t whole = 0; /* a message is not made shorter */
+	struct fib_part part;
 	ssize_t fault;
 
 	fib_choice_fd(fd);
-	fault = fib_fault_transfer(fd, &whole, false);
+	fault = fib_fault_message(fd, msg, flags, &part, false);
 	if (fault < 0)
 		return fault;
 	for (;;) {
@@ -218,7 +218,8 @@ ssize_t fiber_recvmsg(int fd, struct msghdr *msg, int flags, int64_t deadline)
 		int rc;
 
 		fib_descriptor_look(fd, &look);
-		n = fib_os_recvmsg(fd, msg, flags);
+		n = fib_os_recvmsg(fd, fib_part_of(&part, msg), flags);
+		fib_part_received(&part, msg);
 		fib_order_bytes_in(fd, n);
 		if (n >= 0 && msg->msg_controllen)
 			meet_descriptors(msg);
@@ -233,11 +234,11 @@ ssize_t fiber_recvmsg(int fd, struct msghdr *msg, int flags, int64_t deadline)
 ssize_t fiber_sendmsg(int fd, const struct msghdr *msg, int flags, int64_t deadline)
 {
 	struct fib_look look;
-	size_t whole = 0; /* a message is not made shorter */
+	struct fib_part part;
 	ssize_t fault;
 
 	fib_choice_fd(fd);
-	fault = fib_fault_transfer(fd, &whole, true);
+	fault = fib_fault_message(fd, msg, flags, &part, true);
 	if (fault < 0)
 		return fault;
 	fib_order_bytes_out(fd);
@@ -246,7 +247,7 @@ ssize_t fiber_sendmsg(int fd, const struct msghdr *msg, int flags, int64_t deadl
 		int rc;
 
 		fib_descriptor_look(fd, &look);
-		n = fib_os_sendmsg(fd, msg, flags);
+		n = fib_os_sendmsg(fd, fib_part_of(&part, msg), flags);
 		if (n != -EAGAIN || flags & MSG_DONTWAIT)
 			return n;
 		rc = wait_for_room(fd, msg->msg_namelen ? msg->msg_name : NULL, &look, deadline);
