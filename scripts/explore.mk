@@ -74,7 +74,7 @@ $(BUILD)/obj/explore/lib/%.o: libfiber/%
 
 # libfiber's own system calls do not fail as those of the program do (libfiber-test/net/own.h).
 OWN_CALLS := $(foreach f,accept accept4 connect creat eventfd open open64 openat openat64 pipe pipe2 send sendmmsg sendmsg \
-	sendto socket socketpair timerfd_create __open_2 __open64_2,--redefine-sym $(f)=fib_own_$(f))
+	sendto socket socketpair timerfd_create waitpid __open_2 __open64_2,--redefine-sym $(f)=fib_own_$(f))
 $(BUILD)/obj/explore/lib/os/%.o: libfiber/os/% scripts/explore.mk
 	$(call say,CC,$(call compiled,test))
 	@mkdir -p $(@D)

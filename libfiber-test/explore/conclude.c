@@ -136,7 +136,8 @@ static void put_not_back(FILE *out, const struct conclusion *c)
 	if (c->shared->verdict == FIBER_TEST_DIVERGED)
 		return;
 	fprintf(out, "this did not happen again in a fresh process: %s\n",
-		c->test->options->flags & FIBER_TEST_ISOLATE
+		fib_load(&c->shared->outside) ? "it depends on the outside world"
+		: c->test->options->flags & FIBER_TEST_ISOLATE
 			? "the test reads a clock or an address, or uses a thread"
 			: "the test keeps something from one schedule to the next; see "
 			  "FIBER_TEST_ISOLATE and `memory`");
@@ -157,6 +158,8 @@ static void describe(struct conclusion *c, struct fib_found *found)
 	out = open_memstream(&found->report, &size);
 	if (out) {
 		put_first_lines(out, c, found);
+		if (fib_load(&c->shared->outside))
+			fputs(FIB_USED_OUTSIDE, out);
 		if (w.shared)
 			fputs(w.shared->report, out);
 		if (w.shared && !fib_finding_same(w.shared, c->shared))

@@ -22,6 +22,7 @@
 #include "explore/hash.h"
 #include "os/os.h"
 #include "os/virtual.h"
+#include "os/world.h"
 #include "sched/gather.h"
 #include "sched/ready.h"
 #include "sched/sched.h"
@@ -96,6 +97,7 @@ void fib_explorer_begin(const struct fib_schedule *schedule)
 	fib_store(x.schedule.made, 0);
 	if (x.schedule.hash)
 		fib_store(x.schedule.hash, 0);
+	fib_world_begin(x.schedule.outside, x.schedule.made);
 	fib_ready_begin();
 	fib_virtual_begin(fib_gather_nearest);
 	x.on = true;
@@ -106,6 +108,7 @@ void fib_explorer_end(void)
 	x.on = false;
 	fib_virtual_end();
 	fib_ready_end();
+	fib_world_end();
 }
 
 static void grow(uint32_t number)

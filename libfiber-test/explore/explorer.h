@@ -52,7 +52,9 @@ struct fib_schedule {
 	struct fib_step *steps; /* written as choices are made; room for step_limit */
 	_Atomic uint32_t *made; /* their number */
 	unsigned step_limit;
-	int64_t slack;		/* ns */
+	int64_t slack; /* ns */
+	_Atomic uint32_t
+		*outside;	/* when it used the outside world, os/world.h; NULL: not wanted */
 	_Atomic uint64_t *hash; /* of its choices, hash.h; NULL: not wanted */
 	bool traced;
 	bool replays; /* choices come from a token: none of them is replaced */

@@ -17,6 +17,9 @@
 #include "base/atomic.h"
 #include "explore/explorer.h"
 
+/* A line of the report, if fib_shared.outside is set. */
+#define FIB_USED_OUTSIDE "this schedule used the outside world; its replay may differ\n"
+
 #define FIB_REPORT_ROOM (64u << 10)
 
 struct fib_shared {
@@ -29,6 +32,7 @@ struct fib_shared {
 		learning; /* the first schedule runs, which has no number: the attempt, from 1 */
 	_Atomic uint32_t made;	   /* choices of that schedule */
 	_Atomic uint32_t longest;  /* most choices of a schedule so far */
+	_Atomic uint32_t outside;  /* it used the outside world, os/world.h */
 	_Atomic uint32_t found;	   /* the rest is valid */
 	_Atomic uint32_t complete; /* every schedule was run */
 	_Atomic uint32_t random;   /* the last choices of some schedule were random */
@@ -43,6 +47,7 @@ struct fib_shared {
 	char report[FIB_REPORT_ROOM]; /* of a traced schedule: the report proper */
 	_Atomic uint32_t detailed;    /* of a traced schedule: the file of details is complete */
 	uint32_t tree;		      /* fib_exhaustive_save() before the schedule that runs */
+	bool any_outside;	      /* a schedule before it used the outside world */
 	bool unlearnt; /* strategies have learnt nothing: that schedule has a finding */
 	unsigned step_room;
 	struct fib_step steps[];

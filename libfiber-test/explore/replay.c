@@ -93,6 +93,8 @@ static void report(const char *verdict, const char *message)
 		fib_put_plain(stderr, shared->message);
 		fputc('\n', stderr);
 	}
+	if (fib_load(&shared->outside))
+		fputs(FIB_USED_OUTSIDE, stderr);
 	fib_report_write(shared->report, sizeof shared->report);
 	fputs(shared->report, stderr);
 	write_files();
@@ -216,6 +218,7 @@ static void run(const struct fib_test *test, struct fib_shared *shared)
 		.choose = follow,
 		.steps = shared->steps,
 		.made = &shared->made,
+		.outside = &shared->outside,
 		.step_limit = test->options->steps,
 		.slack = test->options->slack,
 		.traced = true,

@@ -41,6 +41,7 @@ struct fib_schedule fib_series_schedule(const struct fib_test *test, struct fib_
 		.choose = fib_strategies_choose,
 		.steps = shared->steps,
 		.made = &shared->made,
+		.outside = &shared->outside,
 		.step_limit = test->options->steps,
 		.slack = test->options->slack,
 		.hash = fib_settings()->hash ? &shared->choices : NULL,
@@ -74,10 +75,11 @@ static void advance(struct series *s, const struct fib_shared *last)
 	if (made > fair)
 		fib_store(&s->shared->random, 1);
 	s->more = fib_strategies_end(&s->strategies, last->steps, made < fair ? made : fair);
+	s->shared->any_outside |= fib_load(&last->outside) != 0;
 	if (!s->more)
-		fib_store(&s->shared->complete, fib_strategies_visit_all(&s->strategies) &&
-							fib_memory_complete() &&
-							!fib_load(&s->shared->random));
+		fib_store(&s->shared->complete,
+			  fib_strategies_visit_all(&s->strategies) && fib_memory_complete() &&
+				  !s->shared->any_outside && !fib_load(&s->shared->random));
 }
 
 /* Go on behind a schedule that another process has run. */
@@ -167,8 +169,10 @@ _Noreturn void fib_series_run(const struct fib_test *test, struct fib_board *boa
 	learn(&s, after);
 	/* The first number makes a tree. */
 	fib_strategies_begin(&s.strategies, test->options->seed, 1);
-	if (after)
+	if (after) {
 		fib_store(&shared->random, fib_load(&after->random));
+		shared->any_outside = after->any_outside;
+	}
 	if (after && !fib_load(&after->learning))
 		resume(&s, after);
 	if (fib_load(&board->drops) && !isolated)

@@ -21,6 +21,7 @@
 #include "net/own.h"
 #include "os/os.h"
 #include "os/threads.h"
+#include "os/world.h"
 #include "wait/wait.h"
 
 struct aside {
@@ -64,6 +65,7 @@ int fib_call_on_thread(const char *name, void (*fn)(void *arg), void *arg, int64
 	int rc = fib_wait_check(deadline), over[2];
 
 	(void)name;
+	fib_world_use();
 	if (rc == 0)
 		rc = fib_fault(THREAD);
 	if (rc < 0)

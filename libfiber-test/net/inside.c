@@ -23,6 +23,7 @@
 #include "net/real.h"
 #include "net/sockets.h"
 #include "os/virtual.h"
+#include "os/world.h"
 
 struct identity {
 	uint64_t device, number;
@@ -131,4 +132,10 @@ bool fib_inside_has(int fd)
 		if (made.at[i].device == id.device && made.at[i].number == id.number)
 			return true;
 	return false;
+}
+
+void fib_inside_saw(int fd)
+{
+	if (fib_world_is_unused() && !fib_inside_has(fd))
+		fib_world_use();
 }

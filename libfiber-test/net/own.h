@@ -23,6 +23,8 @@ int fib_own_accept4(int fd, struct sockaddr *at, socklen_t *size, int flags);
 int fib_own_open(const char *path, int flags, ...);
 int fib_own_open64(const char *path, int flags, ...);
 
+pid_t fib_own_waitpid(pid_t pid, int *ret_status, int options);
+
 ssize_t fib_own_send(int fd, const void *buf, size_t size, int flags);
 ssize_t fib_own_sendto(int fd, const void *buf, size_t size, int flags, const struct sockaddr *to,
 		       socklen_t length);

@@ -22,6 +22,7 @@
 #include "io/descriptor.h"
 #include "net/real.h"
 #include "os/virtual.h"
+#include "os/world.h"
 
 #define BUCKETS 256u
 #define PREFIX	"fiber-test."
@@ -40,10 +41,12 @@ static struct fib_socket **bucket(uint64_t inode)
 	return &sockets.buckets[inode % BUCKETS];
 }
 
+/* Before a fork. */
 static void share_all(void)
 {
 	unsigned i;
 
+	fib_world_use();
 	for (i = 0; i < sockets.count; i++)
 		sockets.all[i]->shared = true;
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/atomic.h"
+#include "net/inside.h"
 #include "os/virtual.h"
 #include "sched/ready.h"
 
@@ -39,6 +40,16 @@ void fib_pinned_add(struct fib_pinned_sleeper *p)
 	sleepers = p;
 }
 
+/* Its descriptors that are ready. */
+static void saw(const struct fib_pinned_sleeper *p)
+{
+	unsigned long i;
+
+	for (i = 0; i < p->count; i++)
+		if (p->fds[i].fd >= 0 && p->fds[i].revents)
+			fib_inside_saw(p->fds[i].fd);
+}
+
 int64_t fib_pinned_gather(void)
 {
 	struct fib_pinned_sleeper **at = &sleepers, *p;
@@ -46,6 +57,8 @@ int64_t fib_pinned_gather(void)
 
 	while ((p = *at)) {
 		if (fib_pinned_over(p)) {
+			if (!p->word && p->deadline > fib_virtual_now())
+				saw(p);
 			*at = p->next;
 			fib_ready_add(p->fiber);
 			continue;

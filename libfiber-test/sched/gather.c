@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "carriers.h"
 #include "core/registry.h"
+#include "net/inside.h"
 #include "os/os.h"
 #include "os/pinned.h"
 #include "os/virtual.h"
@@ -137,7 +138,7 @@ static void dispatch_ready(struct fib_carrier *c)
 	static size_t room;
 	struct fib_sched *s = c->sched;
 	struct fib_poll_event *more;
-	size_t ready = 0;
+	size_t ready = 0, i;
 	int n = EVENTS;
 
 	if (!fib_load(&s->watching))
@@ -155,6 +156,8 @@ static void dispatch_ready(struct fib_carrier *c)
 	if (!ready)
 		return;
 	qsort(events, ready, sizeof *events, by_descriptor);
+	for (i = 0; i < ready; i++)
+		fib_inside_saw((int)(uint32_t)events[i].token);
 	s->dispatch(events, (int)ready);
 }
 

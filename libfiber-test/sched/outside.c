@@ -20,6 +20,7 @@
 #include "net/inside.h"
 #include "os/pinned.h"
 #include "os/virtual.h"
+#include "os/world.h"
 
 struct waited {
 	struct pollfd *at;
@@ -98,6 +99,7 @@ bool fib_outside_wait(const int *pollers, unsigned n, bool operations)
 		add_sleepers(&w);
 		for (i = 0; i < n; i++)
 			add(&w, pollers[i], POLLIN);
+		fib_world_use();
 		ready = wait_for(&w);
 	}
 	free(w.at);

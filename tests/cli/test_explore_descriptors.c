@@ -60,11 +60,35 @@ static void test_failed_calls_of_the_program_are_named_with_their_place(void **s
 		     "fault: open: EIO  opening at descriptors.c:");
 }
 
+static void test_report_says_that_the_outside_world_was_used(void **state)
+{
+	static const char line[] =
+		"\nthis schedule used the outside world; its replay may differ\n";
+	struct harness_process *p = cli_run(PROGRAM, "child", NULL);
+	char token[96];
+
+	(void)state;
+	cli_expect(p, 1);
+	cli_contains(p->out.bytes, "child: failed: the child has ended\n");
+	cli_contains(p->out.bytes, line);
+	token_of(p->out.bytes, token);
+	harness_free(p);
+	p = cli_run(PROGRAM, "--replay", token, "child", NULL);
+	cli_expect(p, 1);
+	cli_contains(p->err.bytes, line);
+	harness_free(p);
+	p = cli_run(PROGRAM, "--faults", "reset", "--strategy", "each-fault", "datagrams", NULL);
+	cli_expect(p, 1);
+	assert_null(strstr(p->out.bytes, "outside world"));
+	harness_free(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lost_and_overtaken_datagrams_come_back_by_their_token),
 		cmocka_unit_test(test_failed_calls_of_the_program_are_named_with_their_place),
+		cmocka_unit_test(test_report_says_that_the_outside_world_was_used),
 	};
 
 	harness_watchdog(110);
