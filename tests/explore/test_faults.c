@@ -60,6 +60,32 @@ static void test_each_fault_takes_each_place_once_and_ends(void **state)
 		assert_int_equal(counts->failed[i], 1);
 }
 
+static void fail_in_each(void *arg)
+{
+	count_faults(arg);
+	fiber_test_fail("in each schedule");
+}
+
+static void test_each_fault_ends_though_each_schedule_fails(void **state)
+{
+	const struct fiber_test_options options = {
+		.size = sizeof options,
+		.strategy = "each-fault",
+		.faults = FIBER_TEST_FAULT_SHORT,
+		.flags = FIBER_TEST_KEEP_GOING,
+	};
+	unsigned i;
+
+	(void)state;
+	memset(counts, 0, sizeof *counts);
+	result = (struct fiber_test_result){.size = sizeof result};
+	assert_int_equal(fiber_test_explore(fail_in_each, NULL, &options, &result), 1);
+	/* That of the report, too. */
+	assert_in_range(counts->schedules, 1 + 4 + 1, 1 + 4 + 1 + 5);
+	for (i = 0; i < 4; i++)
+		assert_in_range(counts->failed[i], 1, 2);
+}
+
 static void test_exhaustive_takes_each_place_and_none(void **state)
 {
 	unsigned i;
@@ -177,6 +203,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_each_fault_takes_each_place_once_and_ends),
+		cmocka_unit_test(test_each_fault_ends_though_each_schedule_fails),
 		cmocka_unit_test(test_exhaustive_takes_each_place_and_none),
 		cmocka_unit_test(test_a_random_fault_is_anywhere_with_equal_probability),
 		cmocka_unit_test(test_the_portfolio_has_each_fault_every_fifth_time),
