@@ -73,7 +73,7 @@ $(BUILD)/obj/explore/lib/%.o: libfiber/%
 	$(Q)$(CC) $(CPPFLAGS) $(EXPLORE_INC) $(CFLAGS) -fvisibility=hidden -fPIC -MMD -MP -c -o $@ $<
 
 # libfiber's own system calls do not fail as those of the program do (libfiber-test/net/own.h).
-OWN_CALLS := $(foreach f,accept accept4 connect creat eventfd open open64 openat openat64 pipe pipe2 send sendmmsg sendmsg \
+OWN_CALLS := $(foreach f,accept accept4 connect creat eventfd open open64 openat openat64 pipe pipe2 pthread_tryjoin_np send sendmmsg sendmsg \
 	sendto socket socketpair timerfd_create waitpid __open_2 __open64_2,--redefine-sym $(f)=fib_own_$(f))
 $(BUILD)/obj/explore/lib/os/%.o: libfiber/os/% scripts/explore.mk
 	$(call say,CC,$(call compiled,test))

@@ -33,6 +33,7 @@ struct member {
 	uint32_t parent; /* number */
 	unsigned steps;
 	bool aside;	       /* its step is counted when it goes on */
+	const void *within;    /* the place of a call that is made of others; NULL: none */
 	const char *before[2]; /* its last calls before that of its intent; NULL: none */
 };
 
@@ -288,6 +289,8 @@ void fib_explore_before(const char *call, const void *object, const void *at)
 	number = fib_explorer_number(me);
 	x.members[number].before[1] = x.members[number].before[0];
 	x.members[number].before[0] = x.intents[number].call;
+	if (x.members[number].within)
+		at = x.members[number].within;
 	x.intents[number] = (struct fib_intent){call, object, at};
 	x.last_id = me->id;
 	fib_gather();
@@ -302,6 +305,25 @@ void fib_explore_before(const char *call, const void *object, const void *at)
 	}
 	if (x.schedule.traced && x.trace)
 		x.trace(number, &x.intents[number]);
+}
+
+const void *fib_explore_enter(const void *at)
+{
+	struct fiber *me = fib_self();
+	struct member *member;
+
+	if (!x.on || !me)
+		return NULL;
+	member = &x.members[fib_explorer_number(me)];
+	if (member->within)
+		return NULL;
+	return member->within = at;
+}
+
+void fib_explore_leave(const void **entered)
+{
+	if (*entered && x.on && fib_self())
+		x.members[fib_explorer_number(fib_self())].within = NULL;
 }
 
 /* The place of the fiber for which another one stepped aside; n: there is none. */

@@ -9,6 +9,7 @@
 #ifndef FIB_TEST_NET_OWN_H
 #define FIB_TEST_NET_OWN_H
 
+#include <pthread.h>
 #include <sys/socket.h>
 #include <sys/types.h>
 
@@ -23,6 +24,7 @@ int fib_own_accept4(int fd, struct sockaddr *at, socklen_t *size, int flags);
 int fib_own_open(const char *path, int flags, ...);
 int fib_own_open64(const char *path, int flags, ...);
 
+int fib_own_pthread_tryjoin_np(pthread_t thread, void **ret);
 pid_t fib_own_waitpid(pid_t pid, int *ret_status, int options);
 
 ssize_t fib_own_send(int fd, const void *buf, size_t size, int flags);

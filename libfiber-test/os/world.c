@@ -2,6 +2,7 @@
 /* world.c - whether a schedule has used the outside world */
 #include "os/world.h"
 
+#include <pthread.h>
 #include <stddef.h>
 #include <sys/types.h>
 #include <sys/wait.h>
@@ -38,7 +39,13 @@ void fib_world_use(void)
 		fib_store(world.used, fib_load(world.made) + 1);
 }
 
-/* When a child ends is not known. */
+/* When a thread or a child ends is not known. */
+int fib_own_pthread_tryjoin_np(pthread_t thread, void **ret)
+{
+	fib_world_use();
+	return pthread_tryjoin_np(thread, ret);
+}
+
 pid_t fib_own_waitpid(pid_t pid, int *ret_status, int options)
 {
 	fib_world_use();

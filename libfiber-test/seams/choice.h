@@ -29,12 +29,22 @@ static inline int fib_descriptor_of_object(const void *object)
 	return (uintptr_t)object <= FIB_DESCRIPTOR_OBJECTS ? (int)(uintptr_t)object - 1 : -1;
 }
 
+/*
+ * Until the calling fiber leaves the function, its public calls are part of a call of the program,
+ * which returns to `at`. Returns what fib_explore_leave() is given at the end.
+ */
+const void *fib_explore_enter(const void *at);
+void fib_explore_leave(const void **entered);
+
 /* One of n alternatives, chosen by the strategy. Outside a schedule: 0. */
 unsigned fib_explore_pick(unsigned n, const char *what);
 
-#define fib_choice(object)		  fib_explore_before(__func__, (object), __builtin_return_address(0))
-#define fib_choice_fd(fd)		  fib_choice(fib_object_of_descriptor(fd))
-#define fib_choice_exit(fn)		  fib_explore_before("exit", NULL, (const char *)(uintptr_t)(fn) + 1)
+#define fib_choice(object)  fib_explore_before(__func__, (object), __builtin_return_address(0))
+#define fib_choice_fd(fd)   fib_choice(fib_object_of_descriptor(fd))
+#define fib_choice_exit(fn) fib_explore_before("exit", NULL, (const char *)(uintptr_t)(fn) + 1)
+#define fib_choice_within()                                              \
+	__attribute__((cleanup(fib_explore_leave))) const void *within = \
+		fib_explore_enter(__builtin_return_address(0))
 #define fib_choice_of(n, what, otherwise) fib_explore_pick((n), (what))
 
 #endif

@@ -76,6 +76,7 @@ static int wait_for_child(pid_t pid, int *ret_status, int options, int64_t deadl
 
 int fiber_waitpid(pid_t pid, int *ret_status, int options, int64_t deadline)
 {
+	fib_choice_within();
 	int status = 0, rc;
 
 	fib_choice(NULL);

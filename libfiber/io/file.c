@@ -177,6 +177,7 @@ static int open_offloaded(const char *path, int flags, mode_t mode, int64_t dead
 
 int fiber_open(const char *path, int flags, mode_t mode, int64_t deadline)
 {
+	fib_choice_within();
 	fib_choice(NULL);
 	/* Checked first, so that no thread gets an open that is too late already. */
 	int fd = fib_wait_check(deadline);

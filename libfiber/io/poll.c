@@ -215,6 +215,7 @@ static int first_of(const struct pollfd *fds, size_t n)
 
 int fiber_await_fds(const int *fds, const short *events, size_t n, int64_t deadline)
 {
+	fib_choice_within();
 	struct pollfd few[FEW], *all;
 	size_t i;
 	int rc = 0;

@@ -88,6 +88,7 @@ int fiber_accept(int fd, struct sockaddr *addr, socklen_t *addrlen, int64_t dead
 
 int fiber_connect(int fd, const struct sockaddr *addr, socklen_t addrlen, int64_t deadline)
 {
+	fib_choice_within();
 	int rc;
 
 	fib_choice_fd(fd);

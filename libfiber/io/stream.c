@@ -101,6 +101,7 @@ ssize_t fiber_write(int fd, const void *buf, size_t size, int64_t deadline)
 
 ssize_t fiber_read_full(int fd, void *buf, size_t size, int64_t deadline)
 {
+	fib_choice_within();
 	size_t done = 0;
 	ssize_t n;
 
@@ -114,6 +115,7 @@ ssize_t fiber_read_full(int fd, void *buf, size_t size, int64_t deadline)
 
 ssize_t fiber_write_full(int fd, const void *buf, size_t size, int64_t deadline)
 {
+	fib_choice_within();
 	size_t done = 0;
 	ssize_t n;
 

@@ -62,6 +62,7 @@ static int wait_for_thread(pthread_t thread, int64_t deadline)
 
 int fiber_thread_join(pthread_t thread, void **ret, int64_t deadline)
 {
+	fib_choice_within();
 	void *value = NULL;
 	int rc = fib_os_thread_try_join(thread, &value);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* run.c - fiber_run() and fiber_run_many(): start, run, finish */
+#include "choice.h"
 #include <errno.h>
 #include <stdlib.h>
 
@@ -71,11 +72,13 @@ static int run(fiber_fn *const fns[], void *const args[], size_t n,
 int fiber_run_many(fiber_fn *const fns[], void *const args[], size_t n,
 		   const struct fiber_runtime_options *options, struct fiber_result ret_results[])
 {
+	fib_choice_within();
 	return run(fns, args, n, options, __builtin_return_address(0), ret_results);
 }
 
 int fiber_run(fiber_fn *fn, void *arg, const struct fiber_runtime_options *options,
 	      struct fiber_result *ret)
 {
+	fib_choice_within();
 	return run(&fn, &arg, 1, options, __builtin_return_address(0), ret);
 }

@@ -60,6 +60,51 @@ static void test_failed_calls_of_the_program_are_named_with_their_place(void **s
 		     "fault: open: EIO  opening at descriptors.c:");
 }
 
+/* "step fiber what place": the place of each step is in the program. */
+static void expect_places_in(const char *trace, const char *file)
+{
+	const char *line = trace, *end;
+	unsigned n = 0;
+	char text[256];
+
+	while ((end = strchr(line, '\n'))) {
+		snprintf(text, sizeof text, "%.*s", (int)(end - line), line);
+		if (strstr(text, ".c:") && ++n && !strstr(text, file))
+			fail_msg("'%s' is not in %s", text, file);
+		line = end + 1;
+	}
+	assert_true(n >= 12);
+}
+
+static void test_calls_that_are_made_of_others_have_the_place_of_the_program(void **state)
+{
+	struct harness_process *p = cli_run(PROGRAM, "composed", NULL);
+	char token[96];
+
+	(void)state;
+	cli_expect(p, 1);
+	token_of(p->out.bytes, token);
+	harness_free(p);
+	p = cli_run(PROGRAM, "--replay", token, "--trace", "composed", NULL);
+	cli_expect(p, 1);
+	cli_contains(p->err.bytes, "to show the trace\n");
+	expect_places_in(p->err.bytes, " at descriptors.c:");
+	harness_free(p);
+}
+
+static void test_fault_in_a_part_of_a_call_has_the_place_of_the_program(void **state)
+{
+	struct harness_process *p = cli_run(PROGRAM, "--faults", "reset", "--strategy",
+					    "each-fault", "--keep-going", "composed", NULL);
+
+	(void)state;
+	cli_expect(p, 1);
+	cli_contains(p->out.bytes, "fault: write: ECONNRESET ");
+	cli_contains(p->out.bytes, "fault: read: ECONNRESET ");
+	expect_places_in(p->out.bytes, "descriptors.c:");
+	harness_free(p);
+}
+
 static void test_report_says_that_the_outside_world_was_used(void **state)
 {
 	static const char line[] =
@@ -88,6 +133,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lost_and_overtaken_datagrams_come_back_by_their_token),
 		cmocka_unit_test(test_failed_calls_of_the_program_are_named_with_their_place),
+		cmocka_unit_test(test_calls_that_are_made_of_others_have_the_place_of_the_program),
+		cmocka_unit_test(test_fault_in_a_part_of_a_call_has_the_place_of_the_program),
 		cmocka_unit_test(test_report_says_that_the_outside_world_was_used),
 	};
 

@@ -16,6 +16,12 @@
 #define fib_choice_fd(fd)   ((void)sizeof(fd))
 #define fib_choice_exit(fn) ((void)sizeof(fn))
 
+/*
+ * To be first in a public function that is made of others: these are part of the same call of the
+ * program.
+ */
+#define fib_choice_within() ((void)0)
+
 /* One of n equally good alternatives, 0..n-1; otherwise: the expression that production uses. */
 #define fib_choice_of(n, what, otherwise) ((void)sizeof(n), (void)sizeof(what), (otherwise))
 
