@@ -4,6 +4,10 @@
  *
  * A post goes directly to the longest waiter and not through the count, so a later caller cannot
  * take it from the waiter.
+ *
+ * The count changes under the queue's lock. A caller of wait first reads it without the lock. The
+ * answer only selects the path: a caller that expects to wait prepares its wait and then takes the
+ * lock once, not twice.
  */
 #include <errno.h>
 
@@ -20,7 +24,7 @@ int fiber_sem_init(struct fiber_sem *sem, uint64_t count)
 {
 	fib_must_have(sem, "the semaphore");
 	fib_queue_lock(&sem->waiters);
-	sem->count = count;
+	fib_store(&sem->count, count);
 	fib_queue_unlock(&sem->waiters);
 	return 0;
 }
@@ -31,9 +35,9 @@ static bool take(struct fiber_sem *sem, struct fib_waiter *w)
 	bool taken;
 
 	fib_queue_lock(&sem->waiters);
-	taken = sem->count > 0;
+	taken = fib_load(&sem->count) > 0;
 	if (taken)
-		sem->count--;
+		fib_store(&sem->count, fib_load(&sem->count) - 1);
 	else if (w)
 		fib_queue_append(&sem->waiters, w);
 	if (taken)
@@ -52,7 +56,7 @@ int fiber_sem_wait(struct fiber_sem *sem, int64_t deadline)
 	fib_must_have(sem, "the semaphore");
 	if (c)
 		fib_turn_count(c, c->current);
-	if (take(sem, NULL))
+	if (fib_load(&sem->count) && take(sem, NULL))
 		return 0;
 	rc = fib_wait_begin(&w, FIB_WAIT_SEM, sem, 0, deadline);
 	if (rc < 0)
@@ -78,7 +82,7 @@ uint64_t fiber_sem_value(struct fiber_sem *sem)
 	fib_choice(sem);
 	fib_must_have(sem, "the semaphore");
 	fib_queue_lock(&sem->waiters);
-	count = sem->count;
+	count = fib_load(&sem->count);
 	fib_queue_unlock(&sem->waiters);
 	return count;
 }
@@ -95,10 +99,10 @@ int fiber_sem_post(struct fiber_sem *sem)
 	fib_queue_lock(&sem->waiters);
 	while (!claimed && fib_queue_first(&sem->waiters))
 		claimed = fib_queue_claim_first(&sem->waiters, &wake);
-	if (!claimed && sem->count == UINT64_MAX)
+	if (!claimed && fib_load(&sem->count) == UINT64_MAX)
 		rc = -EOVERFLOW;
 	else if (!claimed)
-		sem->count++;
+		fib_store(&sem->count, fib_load(&sem->count) + 1);
 	fib_queue_unlock(&sem->waiters);
 	if (claimed)
 		fib_wake(&wake, true);

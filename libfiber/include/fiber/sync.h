@@ -46,7 +46,7 @@ struct fiber_cond {
 
 struct fiber_sem {
 	char name[32];
-	uint64_t count;
+	FIBER_ATOMIC(uint64_t) count;
 	struct fiber_wait_queue waiters;
 };
 
