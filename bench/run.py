@@ -21,6 +21,7 @@ import subprocess
 import sys
 import time
 
+import guard
 from rows import ENVIRONMENT, FC, OURS, PEERS, WORKS
 
 TIMEOUT = 180  # s, per run
@@ -256,6 +257,8 @@ def parse():
     parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument("--base", help="a last.json of an earlier run to compare with")
     parser.add_argument("--instructions", action="store_true", help="only count instructions")
+    parser.add_argument("--guard", metavar="COMPILER", help="compare the instructions with the recorded ones")
+    parser.add_argument("--record", action="store_true", help="with --guard: record them")
     options = parser.parse_args()
     names = options.work.split(",") if options.work else [w.name for w in WORKS]
     unknown = sorted(set(names) - {w.name for w in WORKS})
@@ -273,6 +276,13 @@ def main():
     base = load_base(options.base) if options.base else {}
     bench = Bench(options, works)
     bench.verify()
+    if options.guard:
+        compiler = guard.compiler_of(options.guard)
+        if not options.record:
+            sys.exit(guard.compare(bench, compiler))
+        bench.count_instructions()
+        guard.record(bench, compiler)
+        return
     began, load = time.time(), os.getloadavg()
     if options.instructions:
         bench.count_instructions()

@@ -3,7 +3,8 @@
 # bench.mk - the same works on libfiber and on its peers, interleaved
 #
 # make bench [WORK=name[,name]] [REPEATS=n] [BASE=build/bench/earlier.json]
-# make bench-instructions [WORK=...]    make bench-observer [LOOKS=name[,name]] [BUSY=1]    make bench-turns [LOOKS=name] [BUSY=1]
+# make bench-instructions [WORK=...]    make bench-guard [RECORD=1]
+# make bench-observer [LOOKS=name[,name]] [BUSY=1]    make bench-turns [LOOKS=name] [BUSY=1]
 # make bench-tools [COLD=1]    make bench-programs    make deps-bench
 #
 # A peer whose package is missing is not built; the table says so.
@@ -19,12 +20,15 @@ PEER_BINS := $(PEERS:%=$(BUILD)/bench/peers/%)
 LOOKING = --build $(BUILD) --repeats $(REPEATS) $(if $(LOOKS),--looks '$(LOOKS)') $(if $(BUSY),--busy)
 BENCH_RUN = python3 -B bench/run.py --programs $(BUILD)/bench $(if $(WORK),--work $(WORK)) --repeats $(REPEATS)
 
-.PHONY: bench bench-instructions bench-observer bench-turns bench-tools bench-programs
+.PHONY: bench bench-instructions bench-guard bench-observer bench-turns bench-tools bench-programs
 bench-programs: $(BENCHES) $(PEER_BINS)
 bench: bench-programs
 	@$(BENCH_RUN) $(if $(BASE),--base $(BASE))
 bench-instructions: $(BENCHES)
 	@$(BENCH_RUN) --instructions
+# RECORD=1: write bench/instructions.json.
+bench-guard: $(BUILD)/bench/libfiber
+	@$(BENCH_RUN) --guard '$(CC)' $(if $(RECORD),--record)
 bench-observer: $(BUILD)/bench/libfiber tools
 	@python3 -B bench/observer.py $(LOOKING)
 bench-turns: $(BUILD)/bench/libfiber tools
