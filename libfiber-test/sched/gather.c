@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "base/tls.h"
 #include "carriers.h"
 #include "core/registry.h"
 #include "net/inside.h"
@@ -128,6 +129,19 @@ static int by_descriptor(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* On its carrier and outside a fiber, as in production, whatever fiber has called. */
+static void dispatch(struct fib_carrier *c, const struct fib_poll_event *events, int n)
+{
+	void *const caller = fib_tls_carrier();
+	struct fiber *const current = c->current;
+
+	fib_tls_set_carrier(c);
+	c->current = NULL;
+	c->sched->dispatch(events, n);
+	c->current = current;
+	fib_tls_set_carrier(caller);
+}
+
 /*
  * Handle the events of descriptors that are ready now, by number: the order of the kernel's list is
  * not that of the schedule.
@@ -158,7 +172,7 @@ static void dispatch_ready(struct fib_carrier *c)
 	qsort(events, ready, sizeof *events, by_descriptor);
 	for (i = 0; i < ready; i++)
 		fib_inside_saw((int)(uint32_t)events[i].token);
-	s->dispatch(events, (int)ready);
+	dispatch(c, events, (int)ready);
 }
 
 /* Fibers that a spawn or a yield has put into a queue of their carrier. */
