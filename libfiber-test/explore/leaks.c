@@ -4,8 +4,8 @@
  *
  * Blocks are known where the program's allocations are wrapped (libc/memory.c). Those that were
  * allocated before the schedule are not counted. Descriptors are compared with those that were open
- * when the schedule began; what libfiber opens for itself, epoll descriptors and rings, is not
- * counted, and neither are such descriptors of the program.
+ * when the schedule began. What libfiber has opened for itself is not counted: the epoll descriptor
+ * of a runtime, and its ring, which that watches.
  */
 #include "explore/leaks.h"
 
@@ -22,7 +22,9 @@
 #include "base/check.h"
 #include "base/compiler.h"
 #include "explore/finding.h"
+#include "io/op.h"
 #include "report/place.h"
+#include "sched/gather.h"
 
 #define DESCRIPTORS 1024 /* higher ones are not looked at */
 
@@ -140,20 +142,53 @@ static void read_descriptors(unsigned char open[DESCRIPTORS])
 	closedir(folder);
 }
 
-/* What it is, as the system names it; "" for what libfiber opens for itself. */
+/* fd has not been left by the program. */
+static void disregard(int fd)
+{
+	if (fd >= 0 && fd < DESCRIPTORS)
+		leaks.open[fd] = 1;
+}
+
+/* The descriptors of a runtime. Its ring is the one that its epoll descriptor watches as that. */
+static void disregard_own(struct fib_carrier *c)
+{
+	struct fib_poller *poller = c->sched->poller;
+	const int epoll = poller->ops->descriptor(poller);
+	unsigned long long token;
+	char line[256];
+	FILE *in;
+	int fd;
+
+	disregard(epoll);
+	snprintf(line, sizeof line, "/proc/self/fdinfo/%d", epoll);
+	in = fopen(line, "re");
+	while (in && fgets(line, sizeof line, in))
+		if (sscanf(line, "tfd: %d events: %*x data: %llx", &fd, &token) == 2 &&
+		    token == FIB_OP_RING)
+			disregard(fd);
+	if (in)
+		fclose(in);
+}
+
+/* What it is, as the system names it. */
 static const char *name_of(int fd, char *buf, size_t size)
 {
-	char path[64];
+	static const char anonymous[] = "anon_inode:[";
+	char path[64], *end;
 	ssize_t n;
 
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
 	n = readlink(path, buf, size - 1);
 	buf[n > 0 ? n : 0] = 0;
-	if (strcmp(buf, "anon_inode:[eventpoll]") == 0 || strcmp(buf, "anon_inode:[io_uring]") == 0)
-		buf[0] = 0;
-	/* The numbers of sockets and pipes differ each time. */
-	if (buf[0] != '/' && strstr(buf, ":["))
-		strstr(buf, ":[")[0] = 0;
+	/* "eventfd"; the numbers of sockets and pipes differ each time. */
+	if (strncmp(buf, anonymous, sizeof anonymous - 1) == 0) {
+		memmove(buf, buf + sizeof anonymous - 1, strlen(buf) - sizeof anonymous + 2);
+		end = strchr(buf, ']');
+	} else {
+		end = buf[0] != '/' ? strstr(buf, ":[") : NULL;
+	}
+	if (end)
+		*end = 0;
 	return buf;
 }
 
@@ -164,12 +199,13 @@ static void check_descriptors(void)
 	unsigned count = 0;
 	int fd;
 
+	fib_gather_each(disregard_own);
 	read_descriptors(open);
 	for (fd = 0; fd < DESCRIPTORS; fd++) {
-		if (!open[fd] || leaks.open[fd] || !name_of(fd, name, sizeof name)[0])
+		if (!open[fd] || leaks.open[fd])
 			continue;
 		if (!count++)
-			snprintf(first, sizeof first, "%.200s", name);
+			snprintf(first, sizeof first, "%.200s", name_of(fd, name, sizeof name));
 	}
 	if (count)
 		fib_finding(FIBER_TEST_LEAK, "%u descriptor%s left open; the first is of %s", count,

@@ -2,17 +2,24 @@
 /* test_memory.c - allocations of the program fail, and what a schedule leaves behind is a leak */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/io_uring.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <cmocka.h>
 
 #include <fiber.h>
+#include <fiber/op.h>
 #include <fiber/test.h>
 
 static struct fiber_test_result result;
@@ -145,6 +152,79 @@ static void leave_a_descriptor(void *arg)
 	fiber_test_assert(open("/dev/null", O_RDONLY | O_CLOEXEC) >= 0);
 }
 
+/* By number: what is left open. */
+static void leave_another(void *arg)
+{
+	struct io_uring_params params = {0};
+
+	switch (*(int *)arg) {
+	case 0:
+		fiber_test_assert(epoll_create1(EPOLL_CLOEXEC) >= 0);
+		break;
+	case 1:
+		fiber_test_assert(eventfd(0, 0) >= 0);
+		break;
+	default:
+		syscall(SYS_io_uring_setup, 4, &params);
+	}
+}
+
+static bool has_rings(void)
+{
+	struct io_uring_params params = {0};
+	const int fd = (int)syscall(SYS_io_uring_setup, 4, &params);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+static void test_epoll_descriptors_and_rings_are_seen(void **state)
+{
+	static const char *const names[] = {"eventpoll", "eventfd", "io_uring"};
+	char message[80];
+	int i;
+
+	(void)state;
+	for (i = 0; i < (has_rings() ? 3 : 2); i++) {
+		const struct fiber_test_options options = {
+			.size = sizeof options, .schedules = 10, .flags = FIBER_TEST_DESCRIPTORS};
+
+		result = (struct fiber_test_result){.size = sizeof result};
+		assert_int_equal(fiber_test_explore(leave_another, &i, &options, &result), 1);
+		assert_int_equal(result.verdict, FIBER_TEST_LEAK);
+		snprintf(message, sizeof message, "1 descriptor is left open; the first is of %s",
+			 names[i]);
+		assert_string_equal(result.message, message);
+	}
+}
+
+/* A ring of the runtime, another runtime, and a wait for a descriptor: all are the library's. */
+static void open_by_the_library(void *arg)
+{
+	struct io_uring_sqe *entry;
+	struct fiber_runtime *rt;
+	struct fiber_op *op;
+	int ends[2];
+
+	(void)arg;
+	if (fiber_op_prepare(&op, &entry) == 0)
+		fiber_test_assert(fiber_op_await(op, FIBER_FOREVER) == 0);
+	fiber_test_assert(fiber_runtime_start(NULL, &rt) == 0);
+	fiber_test_assert(fiber_runtime_finish(rt, FIBER_FOREVER) == 0);
+	fiber_test_assert(pipe(ends) == 0);
+	fiber_test_assert(fiber_wait_fd(ends[0], POLLIN, fiber_after(1000)) == -ETIMEDOUT);
+	fiber_close(ends[0]);
+	fiber_close(ends[1]);
+}
+
+static void test_descriptors_of_the_library_are_not_left_by_the_test(void **state)
+{
+	(void)state;
+	explore(open_by_the_library, 0, FIBER_TEST_DESCRIPTORS, "random");
+	assert_string_equal(result.message, "");
+}
+
 static void wait_for_a_pipe(void *arg)
 {
 	char byte;
@@ -175,6 +255,8 @@ int main(void)
 		cmocka_unit_test(test_allocations_of_the_library_are_no_places),
 		cmocka_unit_test(test_memory_that_is_left_is_a_leak_where_asked_for),
 		cmocka_unit_test(test_a_descriptor_that_is_left_is_a_leak_where_asked_for),
+		cmocka_unit_test(test_epoll_descriptors_and_rings_are_seen),
+		cmocka_unit_test(test_descriptors_of_the_library_are_not_left_by_the_test),
 	};
 
 	failures = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
