@@ -14,6 +14,7 @@
  */
 #include "choice.h"
 #include "fault.h"
+#include "operation.h"
 #include "order.h"
 #include "base/check.h"
 #include "io/op.h"
@@ -154,12 +155,15 @@ int fiber_op_await(struct fiber_op *op, int64_t deadline)
 	struct fib_ops *o;
 	int rc;
 
+	fib_choice_within();
 	fib_choice(op);
 	fib_order_bytes_out(any_descriptor);
 	fib_must_have(op, "the operation");
 	if (!c || !c->current)
 		return -EPERM;
-	if (c->current->pins) {
+	if (fib_operation_await(op->entry, deadline, &rc)) {
+		/* It was no operation of the kernel. */
+	} else if (c->current->pins) {
 		rc = perform_pinned(op, deadline);
 	} else {
 		rc = fib_ops_of(c->sched, &o);
@@ -225,6 +229,7 @@ int fiber_op_detach(struct fiber_op *op, void (*free_fn)(void *arg, int result),
 	fib_must_have(op, "the operation");
 	if (!c || !c->current)
 		return -EPERM;
+	fib_operation_detach(op->entry);
 	op->detached = true;
 	op->free_fn = free_fn;
 	op->arg = arg;
