@@ -153,7 +153,7 @@ int fiber_op_await(struct fiber_op *op, int64_t deadline)
 {
 	struct fib_carrier *c = fib_carrier_self();
 	struct fib_ops *o;
-	int rc;
+	int rc = 0;
 
 	fib_choice_within();
 	fib_choice(op);
