@@ -48,7 +48,7 @@ static void set_places(const struct fib_waits *w)
 _Noreturn void fib_stuck(void)
 {
 	struct fib_waits waits;
-	unsigned longest = 0;
+	unsigned longest = 0, joins = 0;
 	size_t i;
 
 	fib_waits_read(here.returned ? here.rt : NULL, fib_explorer_first_id(), &waits);
@@ -56,15 +56,20 @@ _Noreturn void fib_stuck(void)
 	if (here.returned)
 		fib_finding(FIBER_TEST_LEAK, "the test has returned and %zu fiber%s left", waits.n,
 			    waits.n == 1 ? " is" : "s are");
-	for (i = 0; i < waits.count; i++)
-		if (waits.deadlocks[i].kind != FIB_DEADLOCK_ENDED &&
+	for (i = 0; i < waits.count; i++) {
+		joins += waits.deadlocks[i].kind == FIB_DEADLOCK_ANCESTOR;
+		if ((waits.deadlocks[i].kind == FIB_DEADLOCK_CYCLE ||
+		     waits.deadlocks[i].kind == FIB_DEADLOCK_SELF) &&
 		    waits.deadlocks[i].count > longest)
 			longest = waits.deadlocks[i].count;
+	}
 	if (longest > 1)
 		fib_finding(FIBER_TEST_DEADLOCK, "%u fibers wait for each other in a cycle",
 			    longest);
 	if (longest == 1)
 		fib_finding(FIBER_TEST_DEADLOCK, "a fiber waits for itself");
+	if (joins)
+		fib_finding(FIBER_TEST_DEADLOCK, "a fiber joins its ancestor, which waits for it");
 	fib_finding(FIBER_TEST_DEADLOCK, "%zu fiber%s and no other fiber can end that", waits.n,
 		    waits.n == 1 ? " waits" : "s wait");
 }

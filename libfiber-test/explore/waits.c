@@ -3,8 +3,13 @@
 #include "explore/waits.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#include <fiber/time.h>
 
 #include "base/check.h"
+#include "net/inside.h"
+#include "sched/gather.h"
 
 static int by_id(const void *a, const void *b)
 {
@@ -93,6 +98,61 @@ static void add_ended(struct fib_waits *w, size_t i)
 	w->in[i] = (int)k;
 }
 
+/* Whether the wait can end by itself, or by what is no fiber. */
+static bool may_end(const struct fiber_info *info)
+{
+	const char *kind = info->wait_kind;
+
+	if (info->state != FIBER_SUSPENDED || info->deadline != FIBER_FOREVER)
+		return true;
+	if (strcmp(kind, "fd") == 0)
+		return info->fd < 0 || !fib_inside_has(info->fd) || !fib_inside_alone();
+	return strcmp(kind, "offload") == 0 || strcmp(kind, "op") == 0 ||
+	       strcmp(kind, "pinned") == 0;
+}
+
+static bool is_stuck(const struct fib_waits *w)
+{
+	size_t i;
+
+	for (i = 0; i < w->n; i++)
+		if (may_end(&w->all[i]))
+			return false;
+	return w->n > 0 && fib_gather_nearest() == INT64_MAX;
+}
+
+static bool descends(const struct fib_waits *w, size_t i, size_t from)
+{
+	int at = (int)i;
+	size_t steps;
+
+	for (steps = 0; at >= 0 && steps < w->n; steps++) {
+		at = index_of(w, w->all[at].parent_id);
+		if (at == (int)from)
+			return true;
+	}
+	return false;
+}
+
+/* Fibers that join an ancestor, which waits for its descendants. */
+static void add_ancestors(struct fib_waits *w)
+{
+	size_t i, to;
+
+	for (i = 0; i < w->n && w->stuck; i++) {
+		if (w->in[i] >= 0 || !w->all[i].target_id || w->next[i] < 0)
+			continue;
+		to = (size_t)w->next[i];
+		if (!descends(w, i, to) || (strcmp(w->all[to].wait_kind, "group") != 0 &&
+					    strcmp(w->all[to].wait_kind, "waitgroup") != 0))
+			continue;
+		w->in[i] = (int)w->count;
+		if (w->in[to] < 0)
+			w->in[to] = (int)w->count;
+		w->deadlocks[w->count++] = (struct fib_deadlock){FIB_DEADLOCK_ANCESTOR, 2, 0, i};
+	}
+}
+
 static void count_behind(struct fib_waits *w)
 {
 	size_t i, length;
@@ -125,6 +185,8 @@ void fib_waits_read(struct fiber_runtime *rt, uint64_t first, struct fib_waits *
 		else if (ret->in[i] < 0 && ret->all[i].holder_id && ret->next[i] < 0)
 			add_ended(ret, i);
 	}
+	ret->stuck = is_stuck(ret);
+	add_ancestors(ret);
 	count_behind(ret);
 }
 

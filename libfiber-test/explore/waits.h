@@ -4,7 +4,8 @@
  *
  * The fibers are read as a program would read its own (fiber/introspect.h). A fiber that waits for a
  * lock, or joins, waits for one other fiber. Following these leads to a cycle, to a lock whose
- * holder has exited, or to a fiber that waits for something that no fiber holds.
+ * holder has exited, or to a fiber that waits for something that no fiber holds. The kinds are those
+ * of inspect/waits/deadlock.h.
  */
 #ifndef FIB_TEST_WAITS_H
 #define FIB_TEST_WAITS_H
@@ -16,10 +17,15 @@
 #include <fiber/introspect.h>
 
 struct fib_deadlock {
-	enum { FIB_DEADLOCK_CYCLE, FIB_DEADLOCK_SELF, FIB_DEADLOCK_ENDED } kind;
-	unsigned count;	 /* fibers in it: of a cycle, or that wait for the lock */
+	enum {
+		FIB_DEADLOCK_CYCLE,
+		FIB_DEADLOCK_SELF,
+		FIB_DEADLOCK_ENDED,
+		FIB_DEADLOCK_ANCESTOR, /* a fiber joins an ancestor that waits for its descendants */
+	} kind;
+	unsigned count;	 /* fibers in it: of a cycle, or that wait for the lock; ANCESTOR: 2 */
 	unsigned behind; /* others that wait for these */
-	size_t first;	 /* index of one of its fibers; ENDED: of one that waits */
+	size_t first; /* index of one of its fibers; ENDED: of one that waits; ANCESTOR: that joins */
 };
 
 struct fib_waits {
@@ -29,6 +35,7 @@ struct fib_waits {
 	int *in;   /* the index of its deadlock; -1: none, or it waits behind one */
 	struct fib_deadlock *deadlocks;
 	size_t count;
+	bool stuck; /* none of them can ever run again */
 };
 
 /* Read the fibers of a runtime, NULL: of all, with an id of at least `first`. */

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "explore/endless.h"
 #include "explore/explorer.h"
 #include "explore/waits.h"
 #include "memory.h"
@@ -107,11 +108,13 @@ static void put_taken(FILE *out, const struct fiber_info *info)
 	}
 }
 
-static void put_fiber(FILE *out, const struct fiber_info *info)
+static void put_fiber(FILE *out, const struct fib_waits *w, size_t i)
 {
 	static const char *const states[] = {"created", "runnable", "running", "suspended", "dead"};
+	const struct fiber_info *info = &w->all[i];
 	const struct fib_intent *intent;
-	char place[256];
+	char place[256], text[FIB_ENDLESS_ROOM];
+	const char *why = fib_endless_why(w, i, text);
 
 	put_name(out, info->id, info->name);
 	fprintf(out, " [%s", states[info->state]);
@@ -132,6 +135,8 @@ static void put_fiber(FILE *out, const struct fiber_info *info)
 	}
 	if (info->holder_id)
 		put_taken(out, info);
+	if (why)
+		fprintf(out, "  %s\n", why);
 }
 
 static void put_deadlock(FILE *out, const struct fib_waits *w, const struct fib_deadlock *d)
@@ -144,6 +149,13 @@ static void put_deadlock(FILE *out, const struct fib_waits *w, const struct fib_
 	} else if (d->kind == FIB_DEADLOCK_SELF) {
 		put_name(out, first->id, first->name);
 		fputs(" waits for what it holds itself", out);
+	} else if (d->kind == FIB_DEADLOCK_ANCESTOR) {
+		const struct fiber_info *to = &w->all[fib_waits_next(w, d->first)];
+
+		put_name(out, first->id, first->name);
+		fputs(" joins its ancestor ", out);
+		put_name(out, to->id, to->name);
+		fputs(", whose descendants all wait for it or cannot go on either", out);
 	} else {
 		put_wait(out, first);
 		fputs(" is held by ", out);
@@ -167,12 +179,12 @@ static void put_members(FILE *out, const struct fib_waits *w, int number)
 
 	if (d->kind != FIB_DEADLOCK_ENDED) {
 		for (k = 0; k < d->count; k++, i = fib_waits_next(w, i))
-			put_fiber(out, &w->all[i]);
+			put_fiber(out, w, i);
 		return;
 	}
 	for (; i < w->n; i++)
 		if (w->in[i] == number)
-			put_fiber(out, &w->all[i]);
+			put_fiber(out, w, i);
 }
 
 static void put_fibers(FILE *out)
@@ -187,7 +199,7 @@ static void put_fibers(FILE *out)
 	}
 	for (i = 0; i < w.n; i++)
 		if (w.in[i] < 0)
-			put_fiber(out, &w.all[i]);
+			put_fiber(out, &w, i);
 	fib_waits_free(&w);
 }
 

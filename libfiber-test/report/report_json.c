@@ -7,6 +7,7 @@
 
 #include <fiber/time.h>
 
+#include "explore/endless.h"
 #include "explore/explorer.h"
 #include "explore/waits.h"
 #include "os/virtual.h"
@@ -52,10 +53,11 @@ static const char *events_of(short events)
 	return reads && writes ? "read|write" : reads ? "read" : writes ? "write" : NULL;
 }
 
-static void put_wait(FILE *out, const struct fiber_info *info)
+static void put_wait(FILE *out, const struct fib_waits *w, size_t i)
 {
+	const struct fiber_info *info = &w->all[i];
 	const struct fib_object *object = fib_objects_at(info->wait_object);
-	char label[FIB_OBJECT_LABEL];
+	char label[FIB_OBJECT_LABEL], why[FIB_ENDLESS_ROOM];
 	const bool timed = info->deadline != FIBER_FOREVER;
 	const int64_t left = info->deadline - fib_virtual_now();
 
@@ -67,6 +69,7 @@ static void put_wait(FILE *out, const struct fiber_info *info)
 	put_address(out, "object", info->wait_object);
 	fib_put_text_member(out, "objectName", info->wait_object_name);
 	fib_put_text_member(out, "objectLabel", object ? fib_object_label(object, label) : NULL);
+	fib_put_text_member(out, "endless", fib_endless_why(w, i, why));
 	fib_put_number_member(out, "holderId", number_of(info->holder_id), info->holder_id != 0);
 	fib_put_number_member(out, "holderThread", info->holder_thread, info->holder_thread != 0);
 	fib_put_number_member(out, "fd", info->fd, info->fd >= 0);
@@ -95,8 +98,9 @@ static void put_labels(FILE *out, const struct fiber_info *info)
 	fputs("},", out);
 }
 
-static void put_fiber(FILE *out, const struct fiber_info *info)
+static void put_fiber(FILE *out, const struct fib_waits *w, size_t i)
 {
+	const struct fiber_info *info = &w->all[i];
 	static const char *const states[] = {"created", "runnable", "running", "suspended", "dead"};
 	const uint64_t number = number_of(info->id);
 	const struct fib_intent none = {NULL, NULL, NULL};
@@ -112,7 +116,7 @@ static void put_fiber(FILE *out, const struct fiber_info *info)
 		",\"cpuNs\":%" PRIu64 ",\"pins\":%u,",
 		states[info->state], age > 0 ? age : 0, info->switches, info->cpu_ns, info->pins);
 	fib_put_number_member(out, "carrier", info->carrier, info->carrier >= 0);
-	put_wait(out, info);
+	put_wait(out, w, i);
 	fprintf(out, "\"stack\":{\"address\":null,\"size\":%zu,", info->stack_size);
 	fib_put_number_member(out, "used", info->stack_used, info->stack_used != 0);
 	if (info->stack_high_water)
@@ -183,7 +187,7 @@ void fib_report_json(int fd)
 	fputs("\"fibers\":[", out);
 	for (i = 0; i < w.n; i++) {
 		fputs(i ? ",\n" : "\n", out);
-		put_fiber(out, &w.all[i]);
+		put_fiber(out, &w, i);
 	}
 	fputs("],\n\"deadlocks\":[", out);
 	for (i = 0; i < w.count; i++) {
