@@ -5,7 +5,7 @@
 # make test-library    build/lib/libfiber-test.a, the preloaded build/lib/libfiber-test.so and build/bin/fibertest
 # make bugs            the programs of fixtures/bugs, which are linked with it, and of fixtures/reports
 # make explore          the tests of libfiber's own primitives, longer; SCHEDULES=20000 SEED=1 TIME=none
-# make explore-model   every outcome of 500 random programs, against a model of its own
+# make explore-model   every outcome of 500 random programs, against a model of its own, and with fewer schedules
 # make test-hashes     every build and any number of processes makes the same choices; HASH_SEEDS=3
 # make bench-test      how many schedules each strategy needs to find their bugs
 # make bench-test-echo how many schedules a second of an echo over in-process sockets
@@ -204,8 +204,8 @@ explore: $(OWN_TESTS)
 	done; exit $$status
 
 .PHONY: explore-model
-explore-model: $(BUILD)/tests/explore/test_outcomes
-	@EXPLORE_PROGRAMS=500 $<
+explore-model: $(BUILD)/tests/explore/test_outcomes $(BUILD)/tests/explore/test_reduced
+	@for test in $^; do EXPLORE_PROGRAMS=500 $$test || exit 1; done
 
 # -- every build makes the same choices: each line is a build and the variables that it differs in --
 HASHES_OF_O0        := OPT=-O0

@@ -12,6 +12,7 @@
 #include "choice.h"
 #include "explore/explorer.h"
 #include "explore/finding.h"
+#include "explore/footprint.h"
 #include "history/record.h"
 
 static void expect(const char *why, const char *function)
@@ -22,6 +23,7 @@ static void expect(const char *why, const char *function)
 
 void fiber_test_history(const struct fiber_test_model *model)
 {
+	fib_footprint_all();
 	if (fib_explorer_on())
 		expect(fib_record_history(model), __func__);
 }

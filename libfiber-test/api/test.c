@@ -11,6 +11,7 @@
 #include "explore/explorer.h"
 #include "explore/faults.h"
 #include "explore/finding.h"
+#include "explore/footprint.h"
 #include "explore/run.h"
 #include "report/report.h"
 #include "sched/gather.h"
@@ -79,24 +80,24 @@ uint64_t fiber_test_random(void)
 
 void fiber_test_point(const char *what)
 {
-	fib_explore_before(what, NULL, __builtin_return_address(0));
+	fib_explore_point(what, __builtin_return_address(0));
 }
 
 void fiber_test_access(const void *at, size_t size, bool writes)
 {
-	(void)size;
-	fib_explore_before(writes ? "write" : "read", at, __builtin_return_address(0));
+	fib_explore_access(writes ? "write" : "read", at, size, writes,
+			   __builtin_return_address(0));
 }
 
 void fiber_test_weak_point(const char *what)
 {
-	fib_explore_before(what, NULL, __builtin_return_address(0));
+	fib_explore_point(what, __builtin_return_address(0));
 }
 
 void fiber_test_weak_access(const void *at, size_t size, bool writes)
 {
-	(void)size;
-	fib_explore_before(writes ? "write" : "read", at, __builtin_return_address(0));
+	fib_explore_access(writes ? "write" : "read", at, size, writes,
+			   __builtin_return_address(0));
 }
 
 void fiber_test_reached(const char *what)
@@ -125,6 +126,7 @@ void fiber_test_settle(void)
 
 	if (!fib_explorer_on() || !c || !c->current)
 		return;
+	fib_footprint_rest();
 	/* Not a yield: where the first alternative is always taken, it would come back for ever. */
 	for (fib_gather(); fib_ready_count(); fib_gather()) {
 		struct fiber *me = c->current;

@@ -6,7 +6,7 @@
  * that is a choice; if the other one is chosen, the caller becomes runnable and leaves. The call
  * then happens without a choice inside, because the next choice is before the next call.
  *
- * No strategy may starve a fiber for ever: after a quarter of the steps, at most FAIR_AFTER, choices
+ * No strategy may starve a fiber for ever: after a quarter of the steps, at most FIB_FAIR_AFTER, choices
  * are random, so a loop that polls and yields is no livelock.
  */
 #include "explore/explorer.h"
@@ -26,8 +26,6 @@
 #include "sched/gather.h"
 #include "sched/ready.h"
 #include "sched/sched.h"
-
-#define FAIR_AFTER 2000u
 
 struct member {
 	uint32_t parent; /* number */
@@ -50,11 +48,12 @@ static struct {
 	uint64_t last_id;     /* of the fiber that ran last */
 	int64_t slack;
 	uint64_t fair_seed;
-	uint64_t fair; /* generator of the choices after FAIR_AFTER */
+	uint64_t fair; /* generator of the choices after FIB_FAIR_AFTER */
 	unsigned step;
 	unsigned alone; /* yields in a row with no other fiber to run */
 	void (*trace)(uint32_t number, const struct fib_intent *intent);
 	void (*count)(uint32_t number, uint32_t parent);
+	void (*starts)(uint32_t number);
 	void (*trace_choice)(enum fib_choice_kind kind, uint32_t number, const char *what,
 			     unsigned chosen);
 } x = {.fair_seed = 1};
@@ -73,6 +72,11 @@ void fib_explorer_trace_choices(void (*fn)(enum fib_choice_kind kind, uint32_t n
 void fib_explorer_count(void (*fn)(uint32_t number, uint32_t parent))
 {
 	x.count = fn;
+}
+
+void fib_explorer_watch_steps(void (*fn)(uint32_t number))
+{
+	x.starts = fn;
 }
 
 bool fib_explorer_on(void)
@@ -132,9 +136,10 @@ uint32_t fib_explorer_number(const struct fiber *fiber)
 	if (number + 1 >= x.room)
 		grow(number);
 	while (x.fibers < number) {
-		x.intents[++x.fibers] = (struct fib_intent){NULL, NULL, NULL};
+		x.intents[++x.fibers] = (struct fib_intent){.call = NULL};
 		x.members[x.fibers] = (struct member){.parent = 0};
 	}
+	x.intents[number].fiber = fiber;
 	if (fiber->parent >= x.first_id)
 		x.members[number].parent = (uint32_t)(fiber->parent - x.first_id + 1);
 	return number;
@@ -186,7 +191,7 @@ void fib_explorer_fair_seed(uint64_t seed)
 
 unsigned fib_explorer_fair_after(unsigned step_limit)
 {
-	return step_limit / 4 < FAIR_AFTER ? step_limit / 4 : FAIR_AFTER;
+	return step_limit / 4 < FIB_FAIR_AFTER ? step_limit / 4 : FIB_FAIR_AFTER;
 }
 
 /* n >= 2 */
@@ -216,15 +221,20 @@ static unsigned decide(struct fib_choice *choice)
 	return chosen;
 }
 
+bool fib_explorer_time_may_pass(void)
+{
+	const int64_t nearest = fib_gather_nearest();
+
+	return nearest != INT64_MAX && nearest - fib_virtual_now() <= x.slack;
+}
+
 /* Let the clock run ahead to the nearest deadline, if the schedule has slack for that. */
 static void choose_time(void)
 {
 	struct fib_choice choice = {.kind = FIB_CHOICE_TIME, .n = 2};
 	const int64_t nearest = fib_gather_nearest();
 
-	if (nearest == INT64_MAX || nearest - fib_virtual_now() > x.slack)
-		return;
-	if (!decide(&choice))
+	if (!fib_explorer_time_may_pass() || !decide(&choice))
 		return;
 	x.slack -= nearest - fib_virtual_now();
 	fib_virtual_reach(nearest);
@@ -247,6 +257,8 @@ static void count_step(uint32_t number)
 	x.members[number].steps++;
 	if (x.count)
 		x.count(number, x.members[number].parent);
+	if (x.starts)
+		x.starts(number);
 }
 
 /* Leave, and stay runnable. */
@@ -278,7 +290,8 @@ static bool is_yield(const char *call)
 	return strcmp(call, "fiber_yield") == 0;
 }
 
-void fib_explore_before(const char *call, const void *object, const void *at)
+/* The calling fiber is about to do this. */
+static void announce(const struct fib_intent *intent)
 {
 	struct fiber *me = fib_self();
 	uint32_t number;
@@ -289,12 +302,13 @@ void fib_explore_before(const char *call, const void *object, const void *at)
 	number = fib_explorer_number(me);
 	x.members[number].before[1] = x.members[number].before[0];
 	x.members[number].before[0] = x.intents[number].call;
+	x.intents[number] = *intent;
+	x.intents[number].fiber = me;
 	if (x.members[number].within)
-		at = x.members[number].within;
-	x.intents[number] = (struct fib_intent){call, object, at};
+		x.intents[number].at = x.members[number].within;
 	x.last_id = me->id;
 	fib_gather();
-	if (!is_yield(call)) {
+	if (!is_yield(intent->call)) {
 		choose_time();
 		chosen = choose_against(number);
 		if (chosen) {
@@ -305,6 +319,27 @@ void fib_explore_before(const char *call, const void *object, const void *at)
 	}
 	if (x.schedule.traced && x.trace)
 		x.trace(number, &x.intents[number]);
+}
+
+void fib_explore_before(const char *call, const void *object, const void *at)
+{
+	announce(&(struct fib_intent){.call = call, .object = object, .at = at});
+}
+
+void fib_explore_access(const char *call, const void *object, size_t size, bool writes,
+			const void *at)
+{
+	announce(&(struct fib_intent){.call = call,
+				      .object = object,
+				      .at = at,
+				      .kind = FIB_INTENT_ACCESS,
+				      .size = size,
+				      .writes = writes});
+}
+
+void fib_explore_point(const char *what, const void *at)
+{
+	announce(&(struct fib_intent){.call = what, .at = at, .kind = FIB_INTENT_POINT});
 }
 
 const void *fib_explore_enter(const void *at)

@@ -10,6 +10,7 @@
 #define FIB_TEST_EXPLORER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct fiber;
@@ -21,11 +22,20 @@ enum fib_choice_kind {
 	FIB_CHOICE_CHOOSE, /* fiber_test_choose(), and the order of a select's cases */
 };
 
+/* Later choices of a schedule are random. */
+#define FIB_FAIR_AFTER 2000u
+
+enum fib_intent_kind { FIB_INTENT_CALL, FIB_INTENT_ACCESS, FIB_INTENT_POINT };
+
 /* What a fiber of the schedule is about to do. */
 struct fib_intent {
 	const char *call;   /* the public function; NULL: it has not called any */
 	const void *object; /* NULL: none */
 	const void *at;	    /* the return address in the program */
+	enum fib_intent_kind kind;
+	size_t size; /* ACCESS */
+	bool writes;
+	const struct fiber *fiber;
 };
 
 struct fib_choice {
@@ -85,6 +95,19 @@ uint32_t fib_explorer_parent(uint32_t number);
  * the return address of a call is not, because a function may be compiled in several places.
  */
 uint64_t fib_explorer_place(uint32_t number);
+
+/*
+ * As fib_explore_before(), before memory is touched, or at a point of the program.
+ */
+void fib_explore_access(const char *call, const void *object, size_t size, bool writes,
+			const void *at);
+void fib_explore_point(const char *what, const void *at);
+
+/* Whether the clock may move to a deadline while fibers can run. */
+bool fib_explorer_time_may_pass(void);
+
+/* Set the function that is called when a fiber starts a step; NULL: none. */
+void fib_explorer_watch_steps(void (*fn)(uint32_t number));
 
 /* Set the function that is called at each step; NULL: none. */
 void fib_explorer_count(void (*fn)(uint32_t number, uint32_t parent));

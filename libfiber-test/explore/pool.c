@@ -18,6 +18,7 @@
 #include "explore/interrupt.h"
 #include "explore/progress.h"
 #include "os/virtual.h"
+#include "strategy/sleep_sets.h"
 
 /* -- findings -- */
 
@@ -80,6 +81,17 @@ static void catch_finding(struct fib_pool *pool, const struct fib_worker *worker
 
 /* -- workers -- */
 
+/*
+ * Leave out orders only if all that fibers share is declared, and only of a whole search: below a
+ * limit of preemptions or faults, an order that is kept may be beyond the limit where one that is left
+ * out is not.
+ */
+static bool may_reduce(const struct fiber_test_options *o)
+{
+	return o->flags & FIBER_TEST_DECLARED && strcmp(o->strategy, "exhaustive") == 0 &&
+	       !o->preemptions && !o->faults;
+}
+
 static int start(struct fib_pool *pool, bool keep_going)
 {
 	const unsigned jobs = pool->test->options->jobs;
@@ -87,7 +99,8 @@ static int start(struct fib_pool *pool, bool keep_going)
 	pool->workers = calloc(jobs, sizeof *pool->workers);
 	pool->board = mmap(NULL, sizeof *pool->board, PROT_READ | PROT_WRITE,
 			   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (!pool->workers || pool->board == MAP_FAILED)
+	if (!pool->workers || pool->board == MAP_FAILED ||
+	    fib_sleep_sets_use(may_reduce(pool->test->options)) < 0)
 		return -ENOMEM;
 	fib_store(&pool->board->lowest, UINT64_MAX);
 	pool->board->keep_going = keep_going;

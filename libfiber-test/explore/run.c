@@ -18,6 +18,7 @@
 
 #include "base/check.h"
 #include "explore/faults.h"
+#include "explore/footprint.h"
 #include "explore/leaks.h"
 #include "explore/linear.h"
 #include "explore/stuck.h"
@@ -149,6 +150,7 @@ void fib_run_schedule(const struct fib_test *test, const struct fib_schedule *sc
 
 uint64_t fib_run_random(void)
 {
+	fib_footprint_all(); /* the sequence is one for all fibers */
 	run.random += UINT64_C(0x9e3779b97f4a7c15);
 	return fib_mix(run.random);
 }

@@ -16,7 +16,7 @@
 #define SECOND INT64_C(1000000000)
 #define KNOWN_FLAGS                                                                                \
 	(FIBER_TEST_ISOLATE | FIBER_TEST_MEMORY | FIBER_TEST_DESCRIPTORS | FIBER_TEST_KEEP_GOING | \
-	 FIBER_TEST_NO_RACES | 0u)
+	 FIBER_TEST_NO_RACES | FIBER_TEST_DECLARED | 0u)
 
 static struct {
 	struct fib_settings all;

@@ -173,7 +173,8 @@ void fib_access(const void *at, size_t size, unsigned kind, const void *pc)
 	if (!me)
 		return;
 	if (touch_all(&access, me->number))
-		fib_explore_before(kind & FIB_ACCESS_WRITES ? "write" : "read", at, pc);
+		fib_explore_access(kind & FIB_ACCESS_WRITES ? "write" : "read", at, size,
+				   kind & FIB_ACCESS_WRITES, pc);
 	look(me, &access);
 }
 
@@ -185,7 +186,7 @@ struct fib_actor *fib_access_choose(const void *at, size_t size, const char *wha
 	if (!me)
 		return NULL;
 	touch_all(&access, me->number);
-	fib_explore_before(what, at, pc);
+	fib_explore_access(what, at, size, true, pc);
 	return me;
 }
 

@@ -103,7 +103,7 @@ static void put_fiber(FILE *out, const struct fib_waits *w, size_t i)
 	const struct fiber_info *info = &w->all[i];
 	static const char *const states[] = {"created", "runnable", "running", "suspended", "dead"};
 	const uint64_t number = number_of(info->id);
-	const struct fib_intent none = {NULL, NULL, NULL};
+	const struct fib_intent none = {.call = NULL};
 	const struct fib_intent *intent =
 		number <= fib_explorer_fibers() ? fib_explorer_intent((uint32_t)number) : &none;
 	const int64_t age = fib_virtual_now() - info->since;

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "strategy/sleep_sets.h"
 #include "strategy/strategy.h"
 
 struct tree {
@@ -102,6 +103,10 @@ static void begin(unsigned depth, uint64_t seed, uint64_t number)
 {
 	(void)depth;
 	(void)seed;
+	if (fib_sleep_sets_used()) {
+		fib_sleep_sets_begin(number);
+		return;
+	}
 	if (number == 1) {
 		all.length = 0;
 		all.limit = exhaustive_limit;
@@ -111,12 +116,12 @@ static void begin(unsigned depth, uint64_t seed, uint64_t number)
 
 static unsigned choose(const struct fib_choice *choice)
 {
-	return choose_in(&all, choice);
+	return fib_sleep_sets_used() ? fib_sleep_sets_choose(choice) : choose_in(&all, choice);
 }
 
 static bool end(const struct fib_step *steps, unsigned n)
 {
-	return advance(&all, steps, n);
+	return fib_sleep_sets_used() ? fib_sleep_sets_end(steps, n) : advance(&all, steps, n);
 }
 
 static void begin_bounded(unsigned depth, uint64_t seed, uint64_t number)

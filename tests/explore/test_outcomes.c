@@ -120,12 +120,13 @@ static void finish(void *arg)
 }
 
 /* Run every schedule. Returns their number. */
-static uint64_t explore(const char *strategy)
+static uint64_t explore(const char *strategy, unsigned flags)
 {
 	const struct fiber_test_options options = {.size = sizeof options,
 						   .strategy = strategy,
 						   .time_limit = -1,
 						   .slack = -1,
+						   .flags = flags,
 						   .prepare = prepare,
 						   .finish = finish};
 	struct fiber_test_result result = {.size = sizeof result};
@@ -177,10 +178,10 @@ static void test_exhaustive_has_the_outcomes_of_the_machine(void **state)
 	for (seed = 1; seed <= programs(); seed++) {
 		machine_generate(seed, &program);
 		n = machine_outcomes(&program, outcomes);
-		schedules = explore("exhaustive");
+		schedules = explore("exhaustive", 0);
 		expect_outcomes(outcomes, n, "exhaustive", seed);
 		if (seed % 8 == 1)
-			assert_int_equal(explore("exhaustive"), schedules);
+			assert_int_equal(explore("exhaustive", 0), schedules);
 		all += n;
 		every += schedules;
 	}
@@ -188,6 +189,32 @@ static void test_exhaustive_has_the_outcomes_of_the_machine(void **state)
 		      (unsigned long long)every);
 	/* The programs are not trivial. */
 	assert_true(all > 2 * programs());
+}
+
+/* All that the fibers share is declared. */
+static void test_reduced_search_has_the_outcomes_of_the_machine(void **state)
+{
+	static uint64_t outcomes[MACHINE_OUTCOMES];
+	uint64_t schedules, all, every = 0, reduced = 0;
+	unsigned seed, n, less = 0;
+
+	(void)state;
+	for (seed = 1; seed <= programs(); seed++) {
+		machine_generate(seed, &program);
+		n = machine_outcomes(&program, outcomes);
+		all = explore("exhaustive", 0);
+		schedules = explore("exhaustive", FIBER_TEST_DECLARED);
+		expect_outcomes(outcomes, n, "exhaustive, reduced", seed);
+		assert_true(schedules <= all);
+		if (seed % 8 == 1)
+			assert_int_equal(explore("exhaustive", FIBER_TEST_DECLARED), schedules);
+		every += all;
+		reduced += schedules;
+		less += schedules < all;
+	}
+	print_message("%llu schedules instead of %llu; %u of %u programs have fewer\n",
+		      (unsigned long long)reduced, (unsigned long long)every, less, programs());
+	assert_true(reduced < every / 2);
 }
 
 static void test_bound_has_the_outcomes_of_the_machine(void **state)
@@ -199,7 +226,7 @@ static void test_bound_has_the_outcomes_of_the_machine(void **state)
 	for (seed = 1; seed <= programs(); seed += 8) {
 		machine_generate(seed, &program);
 		n = machine_outcomes(&program, outcomes);
-		explore("bound");
+		explore("bound", 0);
 		expect_outcomes(outcomes, n, "bound", seed);
 	}
 }
@@ -208,6 +235,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_exhaustive_has_the_outcomes_of_the_machine),
+		cmocka_unit_test(test_reduced_search_has_the_outcomes_of_the_machine),
 		cmocka_unit_test(test_bound_has_the_outcomes_of_the_machine),
 	};
 

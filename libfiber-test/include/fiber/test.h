@@ -55,6 +55,8 @@ enum {
 /* Flags. */
 enum {
 	FIBER_TEST_ISOLATE = 1,	    /* a process for each schedule */
+	FIBER_TEST_DECLARED = 2,    /* all that fibers share is reached through libfiber or
+				       fiber_test_access(): "exhaustive" may leave out orders */
 	FIBER_TEST_MEMORY = 4,	    /* memory that a schedule allocated and left is a leak */
 	FIBER_TEST_DESCRIPTORS = 8, /* so are descriptors that it left open */
 	FIBER_TEST_KEEP_GOING = 16, /* go on after a finding; each distinct one is reported once */
