@@ -14,10 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <fiber/fiber.h>
-
-#include "explore/whole.h"
 #include "libc/linked.h"
+#include "os/aside.h"
 #include "os/os.h"
 #include "os/virtual.h"
 
@@ -48,7 +46,7 @@ static void sleep_for(int64_t ns)
 
 	if (ns <= 0)
 		return;
-	if (fiber_self() || (fib_whole() && gettid() == getpid()))
+	if (fib_aside_may())
 		fib_os_futex_wait(&never, 0, end);
 	else
 		fib_virtual_reach(end);

@@ -2,8 +2,8 @@
 /*
  * multiplex.c - poll, select and epoll; in place of libc's functions
  *
- * In a fiber of a schedule a call that would wait lets other fibers run, and its timeout is virtual
- * time. Everything else is the system's.
+ * In a fiber of a schedule, or on the main thread of a whole program, a call that would wait lets
+ * other fibers run, and its timeout is virtual time. Everything else is the system's.
  */
 #include <errno.h>
 #include <poll.h>
@@ -12,12 +12,11 @@
 #include <sys/epoll.h>
 #include <sys/select.h>
 
-#include <fiber/fiber.h>
-
 #include "net/linked.h"
 #include "net/real.h"
 #include "net/sockets.h"
 #include "net/wait.h"
+#include "os/aside.h"
 #include "os/virtual.h"
 
 const char fib_net_multiplex;
@@ -25,9 +24,9 @@ const char fib_net_multiplex;
 #define SECOND INT64_C(1000000000) /* ns */
 #define MS     INT64_C(1000000)
 
-static bool in_fiber(void)
+static bool in_schedule(void)
 {
-	return fib_virtual_here() && fiber_self();
+	return fib_virtual_here() && fib_aside_may();
 }
 
 /* The deadline of a timeout; negative: none. */
@@ -45,7 +44,7 @@ static int64_t ns_of(int64_t seconds, int64_t ns)
 
 int poll(struct pollfd *fds, nfds_t n, int timeout)
 {
-	if (!timeout || !in_fiber())
+	if (!timeout || !in_schedule())
 		return fib_real()->poll(fds, n, timeout);
 	return fib_net_poll(fds, n, deadline_of(timeout * MS));
 }
@@ -55,7 +54,7 @@ int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout, const si
 	const struct timespec now = {0, 0};
 	int rc;
 
-	if ((timeout && !timeout->tv_sec && !timeout->tv_nsec) || !in_fiber())
+	if ((timeout && !timeout->tv_sec && !timeout->tv_nsec) || !in_schedule())
 		return fib_real()->ppoll(fds, n, timeout, mask);
 	rc = fib_real()->ppoll(fds, n, &now, mask);
 	if (rc)
@@ -119,7 +118,7 @@ static int select_until(int n, fd_set *in, fd_set *out, fd_set *except, int64_t 
 
 int select(int n, fd_set *in, fd_set *out, fd_set *except, struct timeval *timeout)
 {
-	if ((timeout && !timeout->tv_sec && !timeout->tv_usec) || !in_fiber())
+	if ((timeout && !timeout->tv_sec && !timeout->tv_usec) || !in_schedule())
 		return fib_real()->select(n, in, out, except, timeout);
 	return select_until(
 		n, in, out, except,
@@ -129,7 +128,7 @@ int select(int n, fd_set *in, fd_set *out, fd_set *except, struct timeval *timeo
 int pselect(int n, fd_set *in, fd_set *out, fd_set *except, const struct timespec *timeout,
 	    const sigset_t *mask)
 {
-	if ((timeout && !timeout->tv_sec && !timeout->tv_nsec) || !in_fiber())
+	if ((timeout && !timeout->tv_sec && !timeout->tv_nsec) || !in_schedule())
 		return fib_real()->pselect(n, in, out, except, timeout, mask);
 	return select_until(n, in, out, except,
 			    deadline_of(timeout ? ns_of(timeout->tv_sec, timeout->tv_nsec) : -1));
@@ -166,7 +165,7 @@ int epoll_pwait(int epoll, struct epoll_event *events, int max, int timeout, con
 	int64_t deadline;
 	int rc;
 
-	if (!timeout || !in_fiber())
+	if (!timeout || !in_schedule())
 		return fib_real()->epoll_pwait(epoll, events, max, timeout, mask);
 	deadline = deadline_of(timeout * MS);
 	do

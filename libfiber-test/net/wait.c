@@ -3,8 +3,9 @@
  * wait.c - a blocking call of the program in a schedule lets other fibers run
  *
  * In production such a call blocks its carrier, and fibers on other carriers go on. So the calling
- * fiber is set aside as a pinned one is, until the descriptor is ready. On a thread that is no
- * fiber, such as the helper of fiber_block(), the call blocks.
+ * fiber is set aside as a pinned one is, until the descriptor is ready. While the
+ * main thread of a whole program waits, all fibers run. On another thread, such as the helper of
+ * fiber_block(), the call blocks.
  */
 #include "net/wait.h"
 
@@ -12,8 +13,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <sys/socket.h>
-
-#include <fiber/fiber.h>
 
 #include "net/real.h"
 #include "os/aside.h"
@@ -58,7 +57,7 @@ int fib_net_poll(struct pollfd *fds, nfds_t n, int64_t deadline)
 
 	/* Another fiber may take what is there before this one runs. */
 	while (rc == 0 && deadline > fib_virtual_now()) {
-		if (!fiber_self())
+		if (!fib_aside_may())
 			return fib_real()->poll(fds, n, milliseconds(deadline));
 		fib_aside_for_fds(fds, n, deadline);
 		rc = fib_real()->poll(fds, n, 0);
@@ -77,7 +76,7 @@ void fib_net_wait_before(int fd, short events, int flags)
 {
 	const int error = errno;
 
-	if (!(flags & MSG_DONTWAIT) && fib_virtual_here() && fiber_self() &&
+	if (!(flags & MSG_DONTWAIT) && fib_virtual_here() && fib_aside_may() &&
 	    !fib_net_ready(fd, events) && fib_net_waits(fd, flags))
 		fib_net_wait(fd, events, INT64_MAX);
 	errno = error;

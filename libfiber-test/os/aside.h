@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* aside.h - the calling fiber waits for descriptors as if it blocked a carrier of its own */
+/* aside.h - a fiber, or the main thread of a whole program, waits for descriptors while others run */
 #ifndef FIB_TEST_OS_ASIDE_H
 #define FIB_TEST_OS_ASIDE_H
 
 #include <poll.h>
+#include <stdbool.h>
 #include <stdint.h>
+
+/*
+ * Whether the caller may wait so: a fiber, or the main thread of a whole program in its schedule. Other
+ * threads block.
+ */
+bool fib_aside_may(void);
 
 /*
  * Let other fibers run until a descriptor is ready: 0, or -ETIMEDOUT at deadline, ns on

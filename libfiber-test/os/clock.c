@@ -31,7 +31,8 @@ static struct {
 	unsigned readings;
 } clock_of_schedule = {.patience = INT64_C(10000000000)};
 
-static _Thread_local bool follows; /* this thread lives in virtual time */
+/* How this thread lives in virtual time. */
+static _Thread_local enum { NOT, RUNS_SCHEDULE, FOLLOWS } lives;
 
 /* Past the functions that take libc's place in the program (libc/). */
 static int64_t read_clock(clockid_t clock)
@@ -51,7 +52,8 @@ int64_t fib_virtual_real(void)
 void fib_virtual_begin(int64_t (*nearest)(void))
 {
 	clock_of_schedule.nearest = nearest;
-	clock_of_schedule.on = follows = true;
+	clock_of_schedule.on = true;
+	lives = RUNS_SCHEDULE;
 	clock_of_schedule.now = BEGINNING;
 	clock_of_schedule.tick = 0;
 	clock_of_schedule.readings = 0;
@@ -59,17 +61,23 @@ void fib_virtual_begin(int64_t (*nearest)(void))
 
 void fib_virtual_end(void)
 {
-	clock_of_schedule.on = follows = false;
+	clock_of_schedule.on = false;
+	lives = NOT;
 }
 
 void fib_virtual_follow(void)
 {
-	follows = clock_of_schedule.on;
+	lives = clock_of_schedule.on ? FOLLOWS : NOT;
 }
 
 bool fib_virtual_here(void)
 {
-	return follows;
+	return lives != NOT;
+}
+
+bool fib_virtual_follows(void)
+{
+	return lives == FOLLOWS;
 }
 
 void fib_virtual_reach(int64_t at)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pinned.c - pinned fibers that wait, last in first */
+/* pinned.c - pinned fibers that wait, and the thread that waits; last in first */
 #include "os/pinned.h"
 
 #include <poll.h>
@@ -50,13 +50,22 @@ static void saw(const struct fib_pinned_sleeper *p)
 			fib_inside_saw(p->fds[i].fd);
 }
 
+void fib_pinned_remove(struct fib_pinned_sleeper *p)
+{
+	struct fib_pinned_sleeper **at;
+
+	for (at = &sleepers; *at != p; at = &(*at)->next)
+		;
+	*at = p->next;
+}
+
 int64_t fib_pinned_gather(void)
 {
 	struct fib_pinned_sleeper **at = &sleepers, *p;
 	int64_t nearest = INT64_MAX;
 
 	while ((p = *at)) {
-		if (fib_pinned_over(p)) {
+		if (p->fiber && fib_pinned_over(p)) {
 			if (!p->word && p->deadline > fib_virtual_now())
 				saw(p);
 			*at = p->next;

@@ -20,6 +20,7 @@ void fib_virtual_end(void);
  */
 void fib_virtual_follow(void);
 bool fib_virtual_here(void);
+bool fib_virtual_follows(void); /* the helper thread */
 
 /* fib_os_now() for the loop itself: it is no reading of the program. */
 int64_t fib_virtual_now(void);

@@ -13,6 +13,7 @@
 #include "base/tls.h"
 #include "explore/explorer.h"
 #include "explore/stuck.h"
+#include "os/pinned.h"
 #include "os/virtual.h"
 #include "sched/gather.h"
 #include "sched/ready.h"
@@ -49,11 +50,30 @@ _Noreturn void fib_loop_stuck(void)
 	fib_die("no fiber can run, and a thread waits for one (libfiber-test)");
 }
 
-bool fib_loop_turn(void)
+/* wait: of the thread; NULL: it waits for nothing else. */
+static bool turn(const struct fib_pinned_sleeper *wait)
 {
-	for (fib_gather(); !fib_ready_count(); fib_gather())
+	for (fib_gather(); !fib_ready_count(); fib_gather()) {
+		/* Time has reached its deadline, or its descriptor is ready. */
+		if (wait && fib_pinned_over(wait))
+			return true;
 		if (!fib_ready_release() && !pass_time())
 			return false;
+	}
 	run(fib_ready_take(fib_explorer_on() ? fib_explore_next() : 0));
 	return true;
+}
+
+bool fib_loop_turn(void)
+{
+	return turn(NULL);
+}
+
+void fib_loop_wait(struct fib_pinned_sleeper *wait)
+{
+	fib_pinned_add(wait);
+	while (!fib_pinned_over(wait))
+		if (!turn(wait))
+			fib_loop_stuck();
+	fib_pinned_remove(wait);
 }

@@ -10,11 +10,16 @@
 
 #include <stdbool.h>
 
+struct fib_pinned_sleeper;
+
 /*
  * Let one fiber run until it waits, yields, exits, or the strategy lets another one go first.
  * False: no fiber can run, and no deadline is armed. By a thread that is not in a fiber.
  */
 bool fib_loop_turn(void);
+
+/* Run fibers until this wait of the calling thread is over. Ends the schedule if it never will be. */
+void fib_loop_wait(struct fib_pinned_sleeper *wait);
 
 /*
  * A thread waits for fibers, and none can ever run: end the schedule with a finding, outside a

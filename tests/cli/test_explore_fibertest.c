@@ -76,6 +76,12 @@ static void test_schedules_that_the_program_drops_are_not_counted(void **state)
 	harness_free(p);
 }
 
+static void test_main_thread_that_waits_runs_fibers_until_its_own_deadline(void **state)
+{
+	(void)state;
+	cli_ended(cli_run(TOOL, "--schedules=100", whole("waits"), NULL), 0);
+}
+
 static void test_deadlock_is_found_and_its_token_replays(void **state)
 {
 	struct harness_process *p =
@@ -408,6 +414,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_programs_without_a_bug_pass_unmodified),
+		cmocka_unit_test(test_main_thread_that_waits_runs_fibers_until_its_own_deadline),
 		cmocka_unit_test(test_deadlock_is_found_and_its_token_replays),
 		cmocka_unit_test(test_token_replays_in_the_program_itself),
 		cmocka_unit_test(test_number_of_jobs_changes_neither_schedule_nor_token),
