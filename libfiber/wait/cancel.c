@@ -115,9 +115,9 @@ bool fiber_cancelled(void)
 	struct fib_carrier *c = fib_carrier_self();
 
 	fib_choice(NULL);
-	return fib_order_acquire_if(
-		c && c->current && (fib_load_acquire(&c->current->cancelled) & FIB_CANCELLED) != 0,
-		&c->current->cancelled);
+	return c && c->current &&
+	       fib_order_acquire_if((fib_load_acquire(&c->current->cancelled) & FIB_CANCELLED) != 0,
+				    &c->current->cancelled);
 }
 
 void fiber_cancel_mask(void)
