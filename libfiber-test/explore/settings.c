@@ -11,6 +11,7 @@
 
 #include "base/compiler.h"
 #include "strategy/strategy.h"
+#include "text/escape.h"
 #include "token/token.h"
 
 #define SECOND INT64_C(1000000000)
@@ -64,7 +65,8 @@ static int duration(const char *text, int64_t *ret, const char **ret_why)
 		return 0;
 	}
 	*ret_why = "not a time such as 5s, 200ms or none";
-	if (!isdigit((unsigned char)text[0]))
+	/* strtod() reads more: hexadecimal digits, exponents. */
+	if (!isdigit((unsigned char)text[0]) || strpbrk(text, "xXeEpP"))
 		return -EINVAL;
 	value = strtod(text, &end);
 	for (i = 0; i < fib_countof(units); i++) {
@@ -282,6 +284,7 @@ void fib_settings_read_environment(void)
 	};
 	static bool done;
 	const char *value, *why;
+	char plain[81];
 	unsigned i;
 
 	if (done)
@@ -292,8 +295,8 @@ void fib_settings_read_environment(void)
 		if (!value || !*value)
 			continue;
 		if (fib_setting_set(known[i].name, value, &why) < 0) {
-			fprintf(stderr, "fiber-test: %s=%.80s: %s\n", known[i].variable, value,
-				why);
+			fprintf(stderr, "fiber-test: %s=%s: %s\n", known[i].variable,
+				fib_plain(value, plain, sizeof plain), why);
 			exit(2);
 		}
 	}
