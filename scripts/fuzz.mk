@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: MIT
 # fuzz.mk - fuzz the parsers of foreign input: requests to a program, its answers to fiberctl, cores, registries,
-# snapshots and recordings
+# snapshots and recordings; tokens and settings of libfiber-test
 #
 # `make fuzz` runs libFuzzer on each target for FUZZ_SECONDS, from the corpus in fixtures/fuzz. Findings are written
 # to build/fuzz/findings, new inputs to build/fuzz/corpus. `make check` replays the corpus without libFuzzer.
 
 FUZZ_SECONDS ?= 60
 FUZZ_CLANG   ?= clang
-FUZZ_TARGETS := request answer core layout snapshot recording
+# Those of libfiber-test are linked with it.
+FUZZ_EXPLORED := $(if $(EXPLORED),token settings)
+FUZZ_TARGETS := request answer core layout snapshot recording $(FUZZ_EXPLORED)
 FUZZ_REPLAY  := $(FUZZ_TARGETS:%=$(BUILD)/tests/fuzz/replay_%)
 FUZZ_BIN     := $(FUZZ_TARGETS:%=$(BUILD)/tests/fuzz/fuzz_%)
 FUZZ_BUILD   := build/fuzz
@@ -34,6 +36,9 @@ $(FUZZ_BIN): $(BUILD)/tests/fuzz/fuzz_%: $(BUILD)/obj/tests/fuzz/fuzz_%.o
 $(BUILD)/tests/fuzz/replay_request $(BUILD)/tests/fuzz/fuzz_request: $(BUILD)/lib/libfiber.a
 $(foreach t,answer snapshot,$(BUILD)/tests/fuzz/replay_$(t) $(BUILD)/tests/fuzz/fuzz_$(t)): $(FUZZ_CTL_OBJ) $(INS_OBJ)
 $(foreach t,core layout recording,$(BUILD)/tests/fuzz/replay_$(t) $(BUILD)/tests/fuzz/fuzz_$(t)): $(INS_OBJ)
+$(foreach t,$(FUZZ_EXPLORED),$(BUILD)/tests/fuzz/replay_$(t) $(BUILD)/tests/fuzz/fuzz_$(t)): $(BUILD)/lib/libfiber-test.a
+$(FUZZ_EXPLORED:%=$(BUILD)/obj/tests/fuzz/fuzz_%.o): CPPFLAGS += -Ilibfiber-test/seams -Ilibfiber-test -Ilibfiber-test/include
+$(BUILD)/tests/fuzz/replay_settings $(BUILD)/tests/fuzz/fuzz_settings: LDFLAGS += -Wl,--wrap=exit
 
 .PHONY: fuzz fuzz-programs fuzz-clang
 fuzz-programs: $(FUZZ_BIN)
