@@ -254,6 +254,24 @@ static void test_exhaustive_visits_every_schedule(void **state)
 	}
 }
 
+/* The bug of two fibers is found beside eight that only get in the way. */
+static void test_noise_is_reduced_to_one_deviation(void **state)
+{
+	unsigned seed;
+	char text[16];
+
+	(void)state;
+	for (seed = 1; seed <= 5; seed++) {
+		struct harness_process *p;
+
+		snprintf(text, sizeof text, "%u", seed);
+		p = cli_run("bugs/noise", "--seed", text, "bug", NULL);
+		cli_expect(p, 1);
+		cli_contains(p->out.bytes, " choices, 1 deviation (");
+		harness_free(p);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -263,6 +281,7 @@ int main(void)
 		cmocka_unit_test(test_each_twin_passes),
 		cmocka_unit_test(test_a_late_answer_needs_slack),
 		cmocka_unit_test(test_exhaustive_visits_every_schedule),
+		cmocka_unit_test(test_noise_is_reduced_to_one_deviation),
 	};
 
 	harness_watchdog(110);
