@@ -20,7 +20,8 @@
 /* A line of the report, if fib_shared.outside is set. */
 #define FIB_USED_OUTSIDE "this schedule used the outside world; its replay may differ\n"
 
-#define FIB_REPORT_ROOM (64u << 10)
+#define FIB_REPORT_ROOM	 (64u << 10)
+#define FIB_EXPLORED_ALL (UINT64_C(1) << 62)
 
 struct fib_shared {
 	_Atomic uint64_t progress;  /* choices and schedules so far: changes while it is alive */
@@ -37,6 +38,7 @@ struct fib_shared {
 	_Atomic uint32_t complete; /* every schedule was run */
 	_Atomic uint32_t random;   /* the last choices of some schedule were random */
 	_Atomic uint32_t error;	   /* errno of a call that exploring needs; 0: none */
+	_Atomic uint64_t explored; /* which part of all schedules was run; FIB_EXPLORED_ALL: all */
 	_Atomic uint64_t choices;  /* hash of the schedule that runs */
 	_Atomic uint64_t hash;	   /* of all schedules that ended well */
 	_Atomic uint64_t reached;  /* bits of options.reach */

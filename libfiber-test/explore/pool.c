@@ -184,6 +184,18 @@ static uint64_t schedules_so_far(const struct fib_pool *pool)
 	return sum;
 }
 
+/* From 0 to 1; 0: not known. */
+static double explored_so_far(const struct fib_pool *pool)
+{
+	uint64_t most = 0;
+	unsigned i;
+
+	for (i = 0; i < pool->count; i++)
+		if (pool->workers[i].shared && fib_load(&pool->workers[i].shared->explored) > most)
+			most = fib_load(&pool->workers[i].shared->explored);
+	return (double)most / (double)FIB_EXPLORED_ALL;
+}
+
 static void pause_for_any(const struct fib_pool *pool)
 {
 	struct pollfd fds[256];
@@ -241,7 +253,8 @@ void fib_pool_run(struct fib_pool *pool, const struct fib_test *test, bool keep_
 			interrupt(pool);
 			break;
 		}
-		fib_progress_show(&progress, schedules_so_far(pool), pool->distinct);
+		fib_progress_show(&progress, schedules_so_far(pool), explored_so_far(pool),
+				  pool->distinct);
 		pause_for_any(pool);
 	}
 	fib_progress_end(&progress);

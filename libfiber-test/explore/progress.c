@@ -12,7 +12,10 @@
 #include "text/escape.h"
 
 #define AGAIN  INT64_C(200000000) /* ns */
+#define LINE   512
 #define SECOND INT64_C(1000000000)
+#define YEAR   (365 * 24 * 3600.0) /* s */
+#define FEW    1e9		   /* schedules that are written in full */
 
 void fib_progress_begin(struct fib_progress *progress, const struct fiber_test_options *options)
 {
@@ -24,52 +27,80 @@ void fib_progress_begin(struct fib_progress *progress, const struct fiber_test_o
 	progress->next = progress->start + AGAIN;
 }
 
-static unsigned width(void)
+/* Of the line; a file has no width. */
+static int width(void)
 {
 	struct winsize size;
 
-	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) < 0 || !size.ws_col)
-		return 79;
-	return size.ws_col - 1u;
+	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) < 0)
+		return LINE;
+	return size.ws_col ? size.ws_col - 1 : 79;
 }
 
-/* Seconds until the last schedule at this rate, or until the time limit; -1: neither exists. */
-static int64_t left(const struct fib_progress *p, uint64_t schedules, int64_t now)
+/* How many schedules there will be: the limit, or what is left of the tree; 0: not known. */
+static double total_of(const struct fib_progress *p, uint64_t schedules, double explored)
 {
-	const struct fiber_test_options *o = p->options;
-	const int64_t spent = now - p->start;
-	int64_t least = o->time_limit < 0 ? -1 : (o->time_limit - spent) / SECOND;
-	double rest;
+	const double limit = (double)p->options->schedules;
+	const double all = explored > 0 ? (double)schedules / explored : 0;
 
-	if (o->schedules != UINT64_MAX && schedules && o->schedules >= schedules) {
-		rest = (double)spent / 1e9 / (double)schedules * (double)(o->schedules - schedules);
-		if (least < 0 || rest < (double)least)
-			least = (int64_t)rest;
-	}
-	return least;
+	if (p->options->schedules == UINT64_MAX)
+		return all;
+	return all > 0 && all < limit ? all : limit;
 }
 
-void fib_progress_show(struct fib_progress *progress, uint64_t schedules, unsigned findings)
+/* Seconds until the last schedule at this rate, or until the time limit; -1: neither is known. */
+static double left(const struct fib_progress *p, uint64_t schedules, double total, int64_t now)
+{
+	const double spent = (double)(now - p->start) / (double)SECOND;
+	const double limit = (double)p->options->time_limit / (double)SECOND - spent;
+	double rest = -1;
+
+	if (total > 0 && schedules)
+		rest = spent / (double)schedules * (total - (double)schedules);
+	if (p->options->time_limit >= 0 && (rest < 0 || limit < rest))
+		rest = limit;
+	return rest;
+}
+
+/* " of 2000", " of ~27915", " of ~3e+12" */
+static void put_total(char *buf, size_t size, double total, uint64_t limit)
+{
+	if (limit != UINT64_MAX && total == (double)limit)
+		snprintf(buf, size, " of %llu", (unsigned long long)limit);
+	else if (total >= FEW)
+		snprintf(buf, size, " of ~%.1g", total);
+	else if (total > 0)
+		snprintf(buf, size, " of ~%llu", (unsigned long long)total);
+}
+
+static void put_left(char *buf, size_t size, double seconds)
+{
+	if (seconds >= YEAR)
+		snprintf(buf, size, ", %.1g years left", seconds / YEAR);
+	else if (seconds >= 0)
+		snprintf(buf, size, ", %lld s left", (long long)seconds);
+}
+
+void fib_progress_show(struct fib_progress *progress, uint64_t schedules, double explored,
+		       unsigned findings)
 {
 	const struct fiber_test_options *o = progress->options;
 	const int64_t now = fib_virtual_real();
-	char line[512], name[64], of[32] = "", time[32] = "";
-	int64_t rest;
+	char line[LINE], name[64], of[40] = "", time[40] = "";
+	double total;
 
 	if (!progress->wanted || now < progress->next)
 		return;
 	progress->next = now + AGAIN;
 	progress->drawn = true;
-	rest = left(progress, schedules, now);
-	if (o->schedules != UINT64_MAX)
-		snprintf(of, sizeof of, " of %llu", (unsigned long long)o->schedules);
-	if (rest >= 0)
-		snprintf(time, sizeof time, ", %lld s left", (long long)rest);
+	total = total_of(progress, schedules, explored);
+	put_total(of, sizeof of, total, o->schedules);
+	put_left(time, sizeof time, left(progress, schedules, total, now));
 	snprintf(line, sizeof line, "%s: %llu%s schedules, %.0f/s, %.60s, %u finding%s%s",
 		 fib_plain(o->name, name, sizeof name), (unsigned long long)schedules, of,
 		 (double)schedules * 1e9 / (double)(now - progress->start), o->strategy, findings,
 		 findings == 1 ? "" : "s", time);
-	fprintf(stderr, "\r%.*s\033[K", (int)width(), line);
+	fprintf(stderr, "\r%.*s\033[K", width(), line);
 	fflush(stderr);
 }
 

@@ -13,8 +13,12 @@ struct fib_progress {
 
 void fib_progress_begin(struct fib_progress *progress, const struct fiber_test_options *options);
 
-/* Draw it if it is due. schedules: so far; longest: choices of the longest one. */
-void fib_progress_show(struct fib_progress *progress, uint64_t schedules, unsigned findings);
+/*
+ * Draw it if it is due. schedules: so far, dropped ones included; explored: which part of all
+ * schedules these are, from 0 to 1, or 0 where that is not known.
+ */
+void fib_progress_show(struct fib_progress *progress, uint64_t schedules, double explored,
+		       unsigned findings);
 
 /* Remove it. */
 void fib_progress_end(struct fib_progress *progress);

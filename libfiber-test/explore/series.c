@@ -23,6 +23,9 @@
 #include "memory.h"
 #include "strategy/strategy.h"
 
+/* Schedules between two estimates of what is left. */
+#define ESTIMATE_EACH 64u
+
 struct series {
 	const struct fib_test *test;
 	struct fib_board *board;
@@ -76,6 +79,9 @@ static void advance(struct series *s, const struct fib_shared *last)
 		fib_store(&s->shared->random, 1);
 	s->more = fib_strategies_end(&s->strategies, last->steps, made < fair ? made : fair);
 	s->shared->any_outside |= fib_load(&last->outside) != 0;
+	if (!(fib_load(&s->shared->schedules) % ESTIMATE_EACH))
+		fib_store(&s->shared->explored, (uint64_t)(fib_strategies_done(&s->strategies) *
+							   (double)FIB_EXPLORED_ALL));
 	if (!s->more)
 		fib_store(&s->shared->complete,
 			  fib_strategies_visit_all(&s->strategies) && fib_memory_complete() &&

@@ -99,6 +99,29 @@ static bool advance(struct tree *t, const struct fib_step *steps, unsigned n)
 	return true;
 }
 
+/*
+ * Each node shares its part of the tree out equally among its alternatives, as Knuth does
+ * ("Estimating the Efficiency of Backtrack Programs", 1975). What is left of the path was run.
+ */
+double fib_exhaustive_done(void)
+{
+	double part = 1, done = 0;
+	unsigned i, n, spent = 0;
+
+	if (fib_sleep_sets_used())
+		return fib_sleep_sets_done();
+	for (i = 0; i < all.length; i++) {
+		const struct fib_step *step = &all.path[i];
+
+		n = step->kind == FIB_CHOICE_RUN && step->goes_on && spent >= all.limit ? 1
+											: step->n;
+		part /= n;
+		done += part * step->chosen;
+		spent += preempts(step);
+	}
+	return done;
+}
+
 static void begin(unsigned depth, uint64_t seed, uint64_t number)
 {
 	(void)depth;

@@ -232,3 +232,24 @@ bool fib_sleep_sets_end(const struct fib_step *steps, unsigned n)
 	}
 	return false;
 }
+
+/* Alternatives that sleep have no part of the tree. */
+double fib_sleep_sets_done(void)
+{
+	double part = 1, done = 0;
+	unsigned i;
+
+	for (i = 0; i < tree->length; i++) {
+		const struct node *node = &tree->at[i];
+		const unsigned n =
+			node->reduced ? (unsigned)__builtin_popcountll(node->open) : node->n;
+		const unsigned before =
+			node->reduced ? (unsigned)__builtin_popcountll(
+						node->open & ((UINT64_C(1) << node->chosen) - 1))
+				      : node->chosen;
+
+		part /= n;
+		done += part * before;
+	}
+	return done;
+}

@@ -12,9 +12,10 @@
 int fib_sleep_sets_use(bool use);
 bool fib_sleep_sets_used(void);
 
-/* As the functions of struct fib_strategy. */
+/* As the functions of struct fib_strategy, and as fib_exhaustive_done(). */
 void fib_sleep_sets_begin(uint64_t number);
 unsigned fib_sleep_sets_choose(const struct fib_choice *choice);
 bool fib_sleep_sets_end(const struct fib_step *steps, unsigned n);
+double fib_sleep_sets_done(void);
 
 #endif

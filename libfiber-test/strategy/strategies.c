@@ -139,6 +139,11 @@ bool fib_strategies_end(const struct fib_strategies *s, const struct fib_step *s
 	return s->n > 1 || !current->end || current->end(steps, n);
 }
 
+double fib_strategies_done(const struct fib_strategies *s)
+{
+	return s->at[0].strategy == &fib_strategy_exhaustive ? fib_exhaustive_done() : 0;
+}
+
 bool fib_strategies_visit_all(const struct fib_strategies *s)
 {
 	return s->at[0].strategy->goes_alone;

@@ -60,6 +60,13 @@ bool fib_strategies_end(const struct fib_strategies *s, const struct fib_step *s
 /* Whether the end means that every schedule was run. */
 bool fib_strategies_visit_all(const struct fib_strategies *s);
 
+/*
+ * Which part of all schedules was run, from 0 to 1, if the subtrees below the alternatives of a choice
+ * are equally large. 0: not known.
+ */
+double fib_strategies_done(const struct fib_strategies *s);
+double fib_exhaustive_done(void);
+
 /* Choose of a time, of faults, or by the program: what is alike in all strategies, other.c. */
 unsigned fib_strategy_other(const struct fib_choice *choice, uint64_t *state);
 void fib_strategy_other_begin(void);

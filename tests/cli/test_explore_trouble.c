@@ -156,6 +156,19 @@ static void test_progress_elsewhere_only_on_request(void **state)
 	harness_free(p);
 }
 
+/* Without a limit the number of schedules is estimated. */
+static void test_progress_of_exhaustive_says_how_much_is_left(void **state)
+{
+	struct harness_process *p = cli_run("bugs/philosophers", "--strategy", "exhaustive",
+					    "--time", "1s", "--progress", "always", "twin-5", NULL);
+
+	(void)state;
+	cli_expect(p, 0);
+	cli_contains(p->err.bytes, " of ~");
+	cli_contains(p->err.bytes, " schedules, ");
+	harness_free(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -165,6 +178,7 @@ int main(void)
 		cmocka_unit_test(test_child_that_is_hit_from_outside_is_no_pass_and_no_hang),
 		cmocka_unit_test(test_progress_is_on_a_terminal_and_gone_at_the_end),
 		cmocka_unit_test(test_progress_elsewhere_only_on_request),
+		cmocka_unit_test(test_progress_of_exhaustive_says_how_much_is_left),
 	};
 
 	harness_watchdog(110);

@@ -12,6 +12,7 @@
 #include <fiber/test.h>
 
 #include "explore/explore.h"
+#include "strategy/strategy.h"
 
 static struct fiber_test_result result;
 static uint64_t dropped;
@@ -107,6 +108,30 @@ static void test_number_of_schedules_is_always_the_same(void **state)
 		assert_int_equal(result.verdict, FIBER_TEST_COMPLETE);
 		reduced = reduced ? reduced : result.schedules;
 		assert_int_equal(result.schedules, reduced);
+	}
+}
+
+/* What is left is estimated; the tree is shared with the processes that run schedules. */
+static void test_part_that_was_run_grows(void **state)
+{
+	double done, before = 0;
+	uint64_t all, n;
+
+	(void)state;
+	locks = true;
+	assert_int_equal(
+		explore(two_adds, NULL, (struct fiber_test_options){.flags = FIBER_TEST_DECLARED}),
+		0);
+	all = result.schedules;
+	for (n = 1; n < all; n++) {
+		assert_int_equal(explore(two_adds, NULL,
+					 (struct fiber_test_options){.flags = FIBER_TEST_DECLARED,
+								     .schedules = n}),
+				 0);
+		assert_int_equal(result.verdict, FIBER_TEST_PASSED);
+		done = fib_exhaustive_done();
+		assert_true(done > before && done < 1);
+		before = done;
 	}
 }
 
@@ -260,6 +285,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lost_update_is_found_and_its_twin_is_complete_sooner),
 		cmocka_unit_test(test_number_of_schedules_is_always_the_same),
+		cmocka_unit_test(test_part_that_was_run_grows),
 		cmocka_unit_test(test_search_goes_on_behind_a_finding),
 		cmocka_unit_test(test_search_goes_on_behind_a_dropped_schedule),
 		cmocka_unit_test(test_unseen_access_is_found_unless_the_flag_denies_it),

@@ -429,6 +429,53 @@ static void test_exhaustive_ends_with_schedules_longer_than_it_searches(void **s
 	assert_in_range(result.schedules, 1000, 99999);
 }
 
+/* One schedule of three choices, of 5, 4 and 3 alternatives. Returns whether there is a next one. */
+static bool run_made_up(const struct fib_strategies *s, uint64_t number, bool goes_on)
+{
+	struct fib_step steps[3];
+	unsigned i;
+
+	fib_strategies_begin(s, 1, number);
+	for (i = 0; i < 3; i++) {
+		const uint32_t numbers[5] = {1, 2, 3, 4, 5};
+		const struct fib_choice choice = {.kind = goes_on ? FIB_CHOICE_RUN
+								  : FIB_CHOICE_CHOOSE,
+						  .n = 5 - i,
+						  .step = i,
+						  .numbers = numbers,
+						  .goes_on = goes_on};
+
+		steps[i] = (struct fib_step){(uint8_t)choice.kind, goes_on, (uint16_t)choice.n,
+					     (uint16_t)fib_strategies_choose(NULL, &choice)};
+	}
+	return fib_strategies_end(s, steps, 3);
+}
+
+static void test_exhaustive_knows_which_part_was_run(void **state)
+{
+	struct fib_strategies s;
+	const char *why;
+	uint64_t number;
+	double before = 0;
+
+	(void)state;
+	assert_int_equal(fib_strategies_parse("exhaustive", &s, &why), 0);
+	fib_exhaustive_limit(0);
+	for (number = 1; run_made_up(&s, number, false); number++)
+		assert_in_range((uint64_t)(fib_strategies_done(&s) * 60 + 0.5), number, number);
+	assert_int_equal(number, 60);
+	/* At most one preemption: 1 + 4 + 3 + 2 schedules; the parts are not equally large. */
+	fib_exhaustive_limit(1);
+	for (number = 1; run_made_up(&s, number, true); number++) {
+		assert_true(fib_strategies_done(&s) > before && fib_strategies_done(&s) < 1);
+		before = fib_strategies_done(&s);
+	}
+	assert_int_equal(number, 10);
+	fib_exhaustive_limit(0);
+	assert_int_equal(fib_strategies_parse("bound", &s, &why), 0);
+	assert_true(fib_strategies_done(&s) == 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -441,6 +488,7 @@ int main(void)
 		cmocka_unit_test(test_no_strategy_starves_a_fiber_for_ever),
 		cmocka_unit_test(test_random_choices_after_a_quarter_of_the_steps_differ),
 		cmocka_unit_test(test_exhaustive_ends_with_schedules_longer_than_it_searches),
+		cmocka_unit_test(test_exhaustive_knows_which_part_was_run),
 	};
 
 	seen = mmap(NULL, sizeof *seen, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
