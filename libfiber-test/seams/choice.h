@@ -42,8 +42,8 @@ unsigned fib_explore_pick(unsigned n, const char *what);
 #define fib_choice(object)  fib_explore_before(__func__, (object), __builtin_return_address(0))
 #define fib_choice_fd(fd)   fib_choice(fib_object_of_descriptor(fd))
 #define fib_choice_exit(fn) fib_explore_before("exit", NULL, (const char *)(uintptr_t)(fn) + 1)
-#define fib_choice_within()                                              \
-	__attribute__((cleanup(fib_explore_leave))) const void *within = \
+#define fib_choice_within()                                                      \
+	__attribute__((cleanup(fib_explore_leave), unused)) const void *within = \
 		fib_explore_enter(__builtin_return_address(0))
 #define fib_choice_of(n, what, otherwise) fib_explore_pick((n), (what))
 
