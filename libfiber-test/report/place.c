@@ -9,6 +9,8 @@
 
 #include <elfutils/libdwfl.h>
 
+#include "report/demangle.h"
+
 static Dwfl *dwfl;
 static unsigned seeking; /* calls of this file that run */
 
@@ -80,7 +82,7 @@ static void find_place(const void *at, struct fib_place *ret)
 	module = dwfl_addrmodule(dwfl, pc);
 	if (!module)
 		return;
-	ret->function = dwfl_module_addrname(module, pc);
+	ret->function = fib_demangled(dwfl_module_addrname(module, pc));
 	file = file_and_line(module, pc, &ret->line);
 	if (file) {
 		ret->path = file;
@@ -128,7 +130,7 @@ static const char *find_variable(const void *at, size_t *ret_offset)
 	if (!name || GELF_ST_TYPE(symbol.st_info) != STT_OBJECT || offset >= symbol.st_size)
 		return NULL;
 	*ret_offset = offset;
-	return name;
+	return fib_demangled(name);
 }
 
 const char *fib_place_variable(const void *at, size_t *ret_offset)
