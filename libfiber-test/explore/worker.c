@@ -194,14 +194,35 @@ static char *cut_line(char *text, size_t *n)
 }
 
 /*
+ * std::terminate() writes "terminate called after throwing an instance of 'TYPE'" and, in the next
+ * line, "  what():  MESSAGE". Returns the message with the type before it, in buf; NULL: it is
+ * another line.
+ */
+static const char *exception_of(char *text, size_t *n, const char *line, char *buf, size_t size)
+{
+	static const char what[] = "  what():  ", thrown[] = " throwing an instance of '";
+	const char *type;
+
+	if (strncmp(line, what, sizeof what - 1) != 0)
+		return NULL;
+	type = strstr(cut_line(text, n), thrown);
+	if (!type)
+		return NULL;
+	type += sizeof thrown - 1;
+	snprintf(buf, size, "%.*s: %s", (int)strcspn(type, "'"), type, line + sizeof what - 1);
+	return buf;
+}
+
+/*
  * Another library has said on stderr what failed, in the last line. cmocka says it in the line
- * before, and the place in the last one.
+ * before, and the place in the last one; the C++ runtime in both.
  */
 static void take_message(const struct fib_worker *w)
 {
 	static const char cmocka[] = ": error: Failure!";
 	struct fib_shared *shared = w->shared;
-	char text[2048], *line, *colon;
+	char text[2048], both[sizeof shared->message], *line, *colon;
+	const char *exception;
 	const off_t end = lseek(w->errors, 0, SEEK_END);
 	const off_t from = end > (off_t)sizeof text - 1 ? end - (off_t)sizeof text + 1 : 0;
 	const ssize_t got = pread(w->errors, text, sizeof text - 1, from);
@@ -222,7 +243,11 @@ static void take_message(const struct fib_worker *w)
 			line = cut_line(text, &n);
 		}
 	}
-	snprintf(shared->message, sizeof shared->message, "%s", line[0] ? line : "abort()");
+	exception = exception_of(text, &n, line, both, sizeof both);
+	snprintf(shared->message, sizeof shared->message, "%s",
+		 exception ? exception
+		 : line[0] ? line
+			   : "abort()");
 }
 
 static void call_hung(struct fib_shared *shared, int64_t hang_limit)
