@@ -3,6 +3,8 @@
 #
 # test-headers.sh [BUILD] - check that each public header compiles alone in strict C11 and C++17, with the same meaning
 #
+# <fiber/test.h> also compiles as C++11 and C++20, and a test program in C++ explores schedules in which exceptions are in flight.
+#
 # Prints TAP. BUILD, or $FIBER_BUILD, is a finished build. Without a C++ compiler the C++ half is skipped. clang(1), which is
 # stricter than gcc in places, also compiles the headers.
 set -u
@@ -17,8 +19,9 @@ fi
 cd "$(dirname "$0")/.." || exit 1
 cc=${CC:-cc}
 cxx=${CXX:-c++}
-strict="-pedantic -Wall -Wextra -Wundef -Werror -Ilibfiber/include"
+strict="-pedantic -Wall -Wextra -Wundef -Werror -Ilibfiber/include -Ilibfiber-test/include"
 # The library that the archive needs.
+test_needs="$(pkg-config --libs libdw)"
 needs=$(nm "$build/lib/libfiber.a" | grep -q ' U io_uring_' && echo -luring)
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
@@ -144,6 +147,26 @@ destructors_run() {
 		grep -q '^libfiber: fiber 1 "greedy": a catch (...) caught the end' "$tmp/unwinds.said"
 }
 
+# says TEXT: check for a line of the report of the explored program
+says() {
+	grep -qxF "$1" "$tmp/explored.said" || {
+		echo "missing: $1"
+		cat "$tmp/explored.said"
+		return 1
+	}
+}
+
+# explores COMPILER STANDARD: build a test program in C++; check what it passes, what it finds and how it names functions
+explores() {
+	"$1" -std="$2" $strict -g -o "$tmp/explored" tests/strangers/explored.cc "$build/lib/libfiber-test.a" -pthread $needs \
+		$test_needs || return 1
+	timeout 60 "$tmp/explored" --schedules 500 >"$tmp/explored.said" 2>&1
+	[ $? -eq 1 ] && says "fiber-test: unwinds: passed: 500 schedules" &&
+		says "fiber-test: lost: failed: a.reserved == 0" &&
+		says "fiber-test: escapes: failed: std::logic_error: the shop is closed" &&
+		grep -q 'called by (anonymous namespace)::escapes(void\*) at explored.cc:' "$tmp/explored.said"
+}
+
 headers="fiber.h fiber_layout.h $(cd libfiber/include && echo fiber/*.h)"
 for header in $headers; do
 	prove "<$header> alone is strict C11" alone c c11 "$cc" "$header"
@@ -172,6 +195,14 @@ fi
 for header in $headers; do
 	prove "<$header> alone is strict C11 to clang" alone c c11 clang "$header"
 	prove "<$header> alone is C++17 to clang" alone c++ c++17 clang "$header"
+done
+prove "<fiber/test.h> alone is strict C11" alone c c11 "$cc" fiber/test.h
+for compiler in "$cxx" clang++; do
+	command -v "$compiler" >/dev/null 2>&1 || continue
+	for standard in c++11 c++20; do
+		prove "<fiber/test.h> alone is $standard, by $compiler" alone c++ $standard "$compiler" fiber/test.h
+		prove "exceptions are in flight in a schedule: $standard, by $compiler" explores "$compiler" $standard
+	done
 done
 echo "1..$count"
 exit $failed
