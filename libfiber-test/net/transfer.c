@@ -271,6 +271,7 @@ ssize_t recv(int fd, void *buf, size_t size, int flags)
 	return fib_real()->recv(fd, buf, size, flags);
 }
 
+/* Unlike recv(2), the system's read(2) and readv(2) of no bytes take no datagram and wait for none. */
 ssize_t read(int fd, void *buf, size_t size)
 {
 	struct iovec v = {buf, size};
@@ -278,7 +279,7 @@ ssize_t read(int fd, void *buf, size_t size)
 	struct fib_socket *s = fib_socket_of(fd);
 
 	if (s)
-		return size || !s->stream ? receive_inside(s, fd, &m, 0) : 0;
+		return size ? receive_inside(s, fd, &m, 0) : 0;
 	if (size)
 		fib_net_wait_before(fd, POLLIN, 0);
 	return fib_real()->read(fd, buf, size);
@@ -290,10 +291,12 @@ ssize_t readv(int fd, const struct iovec *v, int count)
 			   .msg_iovlen = count > 0 ? (size_t)count : 0};
 	struct fib_socket *s = fib_socket_of(fd);
 
+	if (count < 0 || count > IOV_MAX)
+		return s ? result(-EINVAL) : fib_real()->readv(fd, v, count);
 	if (s)
-		return count < 0 || count > IOV_MAX ? result(-EINVAL)
-						    : receive_inside(s, fd, &m, 0);
-	fib_net_wait_before(fd, POLLIN, 0);
+		return fib_message_size(&m) ? receive_inside(s, fd, &m, 0) : 0;
+	if (fib_message_size(&m))
+		fib_net_wait_before(fd, POLLIN, 0);
 	return fib_real()->readv(fd, v, count);
 }
 

@@ -5,6 +5,7 @@
  */
 #include <netinet/tcp.h>
 #include <sys/ioctl.h>
+#include <sys/uio.h>
 
 #include "tests/explore/loopback.h"
 
@@ -23,6 +24,17 @@ static void say_datagram(int fd, size_t size, int flags)
 	say("bytes %.10s\n", bytes);
 }
 
+/* Neither takes a datagram, and neither waits for one. */
+static void say_nothing_read(int fd)
+{
+	char byte;
+	const struct iovec none[2] = {{&byte, 0}, {NULL, 0}};
+
+	say_result("read of no bytes", read(fd, &byte, 0));
+	say_result("readv of no bytes", readv(fd, none, 2));
+	say_fiber("fiber_readv of no bytes", fiber_readv(fd, none, 2, FIBER_FOREVER));
+}
+
 static void body_datagrams(void)
 {
 	const int a = open_socket(AF_INET, SOCK_DGRAM), b = open_socket(AF_INET, SOCK_DGRAM);
@@ -31,7 +43,9 @@ static void body_datagrams(void)
 	char byte;
 
 	say_result("bind", bind_to(a, "127.0.0.1", port));
+	say_nothing_read(a);
 	say_fiber("send", send_text(b, "one", "127.0.0.1", port));
+	say_nothing_read(a);
 	say_own("sender", b);
 	say_fiber("send", send_text(b, "", "127.0.0.1", port));
 	say_fiber("send", send_text(b, "three three", "127.0.0.1", port));
