@@ -184,6 +184,9 @@ static void empty_queues(struct fib_carrier *c)
 	       (fiber = fib_runqueue_take(&c->queue)) || (fiber = fib_inbox_take(&c->inbox)) ||
 	       (fiber = fib_inbox_take(&c->sched->inbox)))
 		fib_ready_add(fiber);
+	while ((fiber = fib_inbox_take(&c->idle_fibers)) ||
+	       (fiber = fib_inbox_take(&c->sched->idle_fibers)))
+		fib_ready_add_idle(fiber);
 }
 
 void fib_gather(void)

@@ -57,7 +57,8 @@ static bool turn(const struct fib_pinned_sleeper *wait)
 		/* Time has reached its deadline, or its descriptor is ready. */
 		if (wait && fib_pinned_over(wait))
 			return true;
-		if (!fib_ready_release() && !pass_time())
+		if (!fib_ready_release() &&
+		    !fib_ready_release_idle(fib_gather_nearest() != INT64_MAX) && !pass_time())
 			return false;
 	}
 	run(fib_ready_take(fib_explorer_on() ? fib_explore_next() : 0));

@@ -4,6 +4,9 @@
  *
  * The set of runnable fibers is an array in the order of the fibers' numbers: in the order in which
  * alternatives of a choice are counted. Tests have few fibers; an insertion moves the rest.
+ *
+ * A fiber with FIBER_IDLE is kept apart when it becomes runnable, because it runs only if no other can.
+ * One that another fiber preempts is runnable like any other: its carrier would go on with it.
  */
 #include "sched/ready.h"
 
@@ -20,8 +23,9 @@ struct set {
 	unsigned count, room;
 };
 
-static struct set ready, kept_back;
-static bool sorted; /* ready is */
+static struct set ready, kept_back, idle;
+static bool sorted;   /* ready is */
+static bool idle_ran; /* since time went on */
 
 unsigned fib_ready_count(void)
 {
@@ -35,8 +39,9 @@ struct fiber *fib_ready_at(unsigned i)
 
 void fib_ready_begin(void)
 {
-	fib_check(!ready.count && !kept_back.count);
+	fib_check(!ready.count && !kept_back.count && !idle.count);
 	sorted = true;
+	idle_ran = false;
 }
 
 void fib_ready_end(void)
@@ -81,6 +86,33 @@ bool fib_ready_release(void)
 	return true;
 }
 
+void fib_ready_add_idle(struct fiber *fiber)
+{
+	make_room(&idle);
+	idle.at[idle.count++] = fiber;
+}
+
+bool fib_ready_release_idle(bool deadline)
+{
+	if (!idle.count || (idle_ran && deadline)) {
+		idle_ran = false;
+		return false;
+	}
+	idle_ran = true;
+	fib_ready_add(idle.at[0]);
+	memmove(idle.at, idle.at + 1, --idle.count * sizeof *idle.at);
+	return true;
+}
+
+/* It was not running before. */
+static void add_new(struct fiber *fiber)
+{
+	if (fiber->flags & FIBER_IDLE)
+		fib_ready_add_idle(fiber);
+	else
+		fib_ready_add(fiber);
+}
+
 struct fiber *fib_ready_take(unsigned i)
 {
 	struct fiber *fiber = ready.at[i];
@@ -96,11 +128,11 @@ void fib_ready(struct fiber *fiber, bool front)
 	if (fib_unlikely(fib_load(&fiber->sched->recording) != NULL))
 		fib_recorder_woke(fiber->sched, fiber);
 	fib_show_runnable(fiber, fib_coarse_now());
-	fib_ready_add(fiber);
+	add_new(fiber);
 }
 
 void fib_ready_new(struct fiber *fiber)
 {
 	fib_store(&fiber->state, (uint8_t)FIBER_RUNNABLE);
-	fib_ready_add(fiber);
+	add_new(fiber);
 }

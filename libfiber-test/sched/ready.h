@@ -25,6 +25,13 @@ void fib_ready_keep_back(struct fiber *fiber);
 /* Add the fibers that were kept back. False: there are none. */
 bool fib_ready_release(void);
 
+/*
+ * Keep a fiber with FIBER_IDLE apart; add the one that has waited longest. It is not added twice in a
+ * row while a deadline is armed: idle fibers may yield for ever, and time must go on. False: none was.
+ */
+void fib_ready_add_idle(struct fiber *fiber);
+bool fib_ready_release_idle(bool deadline);
+
 /* The number of fibers that can run, without the running one. */
 unsigned fib_ready_count(void);
 
