@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <sys/timerfd.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 
 #include "tests/explore/loopback.h"
 
@@ -378,7 +379,25 @@ static void on_thread(void *arg)
 	pthread_join(thread, NULL);
 }
 
-static void test_threads_have_the_calls_of_the_system(void **state)
+static int status_of_child(const struct call *call)
+{
+	const pid_t pid = fork();
+	int status;
+
+	if (pid == 0)
+		_exit(call->fn() != 0);
+	fiber_test_assert(waitpid(pid, &status, 0) == pid);
+	return status;
+}
+
+static void in_child(void *arg)
+{
+	const int status = status_of_child(arg);
+
+	fiber_test_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static void test_threads_and_children_have_the_calls_of_the_system(void **state)
 {
 	unsigned i;
 
@@ -391,6 +410,8 @@ static void test_threads_have_the_calls_of_the_system(void **state)
 		explore_call(&calls[i], on_thread, "each-fault", DESCRIPTORS, 0);
 		assert_int_equal(result.schedules, 1);
 		explore_call(&calls[i], in_block, "each-fault", DESCRIPTORS, 0);
+		assert_int_equal(result.schedules, 1);
+		explore_call(&calls[i], in_child, "each-fault", DESCRIPTORS, 0);
 		assert_int_equal(result.schedules, 1);
 	}
 }
@@ -441,7 +462,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_each_call_fails_in_each_of_its_ways),
 		cmocka_unit_test(test_without_faults_no_call_fails),
-		cmocka_unit_test(test_threads_have_the_calls_of_the_system),
+		cmocka_unit_test(test_threads_and_children_have_the_calls_of_the_system),
 		cmocka_unit_test(test_mode_and_flags_reach_the_system),
 	};
 
