@@ -6,7 +6,9 @@
  * program's code up to the next call. Two steps are independent if each leaves the other possible
  * and both orders lead to the same state. The test has declared (FIBER_TEST_DECLARED) that its
  * fibers share only what they reach by calls of libfiber or announce by fiber_test_access(), so the
- * program's code between two calls touches nothing that counts.
+ * program's code between two calls touches nothing that counts. libfiber-test-memory sees accesses
+ * that are not announced: one to shared memory is a step of its own, and a step with an access to
+ * memory that no other fiber has touched yet depends on all.
  *
  * What remains is the call. Those of `on_object` touch one object, the fibers that wait for it, and
  * the caller: each takes the object's lock, changes its fields and its queue, and claims waiters of

@@ -16,6 +16,7 @@
 #include "base/compiler.h"
 #include "choice.h"
 #include "explore/explorer.h"
+#include "explore/footprint.h"
 #include "memory/actors.h"
 #include "memory/arena.h"
 #include "memory/private.h"
@@ -175,6 +176,8 @@ void fib_access(const void *at, size_t size, unsigned kind, const void *pc)
 	if (touch_all(&access, me->number))
 		fib_explore_access(kind & FIB_ACCESS_WRITES ? "write" : "read", at, size,
 				   kind & FIB_ACCESS_WRITES, pc);
+	else
+		fib_footprint_all(); /* another fiber may touch it later */
 	look(me, &access);
 }
 
