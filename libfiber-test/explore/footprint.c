@@ -27,7 +27,8 @@
  * Three examples: a select leaves an entry in the queue of each of its channels; a predicate of
  * fiber_wait_until() is evaluated in the steps of other fibers; the function of a once ends in the
  * middle of a step that began with another call. An exit that runs handlers is one too, and so is
- * any step of a background fiber, which the exits of all others end.
+ * any step of a background fiber, which the exits of all others end, or of an idle one, which runs
+ * when no other can.
  *
  * Time: a step depends on all others if the clock moved in it, or if before or after it the clock
  * may move to a deadline while fibers can run. Deadlines that are further away pass only when no
@@ -117,10 +118,10 @@ static bool exits_quietly(const struct fiber *fiber)
 	       !fiber->held && !fiber->group;
 }
 
-/* Background fibers run on until all others have exited. */
-static bool is_background(const struct fib_intent *intent)
+/* Background fibers run until all others have exited, idle ones while no other can run. */
+static bool is_behind_others(const struct fib_intent *intent)
 {
-	return intent->fiber->flags & FIBER_BACKGROUND;
+	return intent->fiber->flags & (FIBER_BACKGROUND | FIBER_IDLE);
 }
 
 static struct fib_footprint on(const void *at, size_t size, bool writes)
@@ -133,7 +134,7 @@ struct fib_footprint fib_footprint_of(const struct fib_intent *intent)
 {
 	const struct fib_footprint all = {.all = true}, nothing = {.size = 0};
 
-	if (running.rest || intent->kind == FIB_INTENT_POINT || is_background(intent))
+	if (running.rest || intent->kind == FIB_INTENT_POINT || is_behind_others(intent))
 		return all;
 	if (!intent->call)
 		return nothing;
@@ -155,7 +156,7 @@ struct fib_footprint fib_footprint_of(const struct fib_intent *intent)
 
 static bool leaves_more(const struct fib_intent *intent)
 {
-	if (is_background(intent))
+	if (is_behind_others(intent))
 		return true;
 	if (!intent->call || intent->kind != FIB_INTENT_CALL)
 		return false;

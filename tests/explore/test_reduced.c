@@ -290,6 +290,15 @@ static unsigned op_spawn(unsigned me, unsigned i)
 	return (unsigned)rc + (i ? 0 : load(0));
 }
 
+/* A fiber that runs on behind the others. */
+static unsigned op_apart(unsigned me, unsigned i)
+{
+	const struct fiber_attr attr = {
+		.size = sizeof attr, .flags = FIBER_DETACHED | (i ? FIBER_IDLE : FIBER_BACKGROUND)};
+
+	return (unsigned)fiber_spawn_attr(&attr, store_in_child, (void *)(uintptr_t)me, NULL);
+}
+
 static unsigned op_timed(unsigned me, unsigned i)
 {
 	(void)me;
@@ -316,6 +325,7 @@ static const struct kinds all_kinds[] = {
 	{"predicates", {op_until, op_until, op_yield}, -1},
 	{"choices", {op_choose, op_choose, op_point, op_yield}, -1},
 	{"timed", {op_timed, op_set, op_yield}, -1},
+	{"apart", {op_apart, op_yield, op_mutex}, -1},
 	{"time", {op_timed, op_set, op_yield}, 0},
 	{"any",
 	 {op_select, op_once, op_until, op_exit, op_timed, op_cancel, op_cond, op_mutex, op_send,
