@@ -9,6 +9,7 @@
 # make tidy              run the formatter and the linters
 # make check-layers check-circles check-names    check the rules for includes, calls and names
 # make stress            run every primitive at once for STRESS_SECONDS=600; SAN= as above
+# make single            run the tests of libfiber linked with libfiber-test in its place (scripts/single.mk)
 # make fuzz              fuzz each parser of foreign input for FUZZ_SECONDS=60 (clang)
 # make soak              run a server whose clients leave at any moment for SOAK_SECONDS=3600; SAN= as above
 # make bench             compare libfiber with its peers; also bench-instructions, bench-http, ... (scripts/bench.mk)
@@ -273,6 +274,7 @@ $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(HARNESS_OBJ) $(BUILD)/lib/libfiber.a
 
 include scripts/backtrace.mk
 include scripts/explore.mk
+include scripts/single.mk
 include scripts/fuzz.mk
 include scripts/variants.mk
 include scripts/check.mk

@@ -12,7 +12,7 @@ OF_TOOLS := $(addprefix fiberctl_,completion completion_shells completion_words 
 	progress report rights rights_commands timeline to_core values yama) adapters agreement explore_bugs explore_command explore_examples explore_formats explore_timeline explore_trouble fixtures hostile_registry places probes
 ONE_THREAD := $(if $(filter thread,$(SAN)),$(INS_TESTS) $(filter %_model,$(TEST_BIN)) $(filter-out %/replay_request,$(FUZZ_REPLAY)) \
 	$(OF_TOOLS:%=$(BUILD)/tests/cli/test_%))
-TEST_RUN   := $(filter-out $(ONE_THREAD),$(TEST_BIN)) $(EXPLORE_TESTS)
+TEST_RUN   := $(filter-out $(ONE_THREAD),$(TEST_BIN)) $(EXPLORE_TESTS) $(SINGLE)
 FUZZ_RUN   := $(filter-out $(ONE_THREAD),$(FUZZ_REPLAY))
 NOT_RUN    := \# not run with SAN=thread: the tests of inspect/, the models, fuzz of the tools, cli of $(OF_TOOLS)
 

@@ -166,7 +166,7 @@ lane_of() {
 	fi
 	case $1 in
 	*/scripts/* | scripts/*) echo scripts ;;
-	*/tests/fuzz/* | */tests/explore/* | */tests/cli/test_explore_*) echo computing ;;
+	*/tests/fuzz/* | */tests/single/* | */tests/explore/* | */tests/cli/test_explore_*) echo computing ;;
 	*/tests/unit/base/* | */tests/unit/context/* | */tests/unit/core/* | */tests/unit/layout/* | */tests/unit/stack/*) echo computing ;;
 	*/tests/unit/*_model) echo computing ;;
 	*_slow | *_watchdog | *_watch | *_pinned | *_policy | *_top | *_top_live | *_carriers | *_metrics) echo alone ;;
