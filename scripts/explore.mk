@@ -5,6 +5,7 @@
 # make test-library    build/lib/libfiber-test.a, the preloaded build/lib/libfiber-test.so and build/bin/fibertest
 # make bugs            the programs of fixtures/bugs, which are linked with it, and of fixtures/reports
 # make explore          the tests of libfiber's own primitives, longer; SCHEDULES=20000 SEED=1 TIME=none
+# make explore-valgrind tokens replay under valgrind and gdb; valgrind finds nothing in libfiber-test
 # make explore-model   every outcome of 500 random programs, against a model of its own, and with fewer schedules
 # make test-hashes     every build and any number of processes makes the same choices; HASH_SEEDS=3
 # make bench-test      how many schedules each strategy needs to find their bugs
@@ -202,6 +203,10 @@ explore: $(OWN_TESTS)
 	@status=0; for test in $(OWN_TESTS); do \
 		FIBER_TEST_SCHEDULES=$(SCHEDULES) FIBER_TEST_SEED=$(SEED) FIBER_TEST_TIME=$(TIME) FIBER_BUILD=$(BUILD) $$test || status=1; \
 	done; exit $$status
+
+.PHONY: explore-valgrind
+explore-valgrind: bugs $(filter $(BUILD)/tests/explore/%,$(EXPLORE_TESTS))
+	@python3 -B scripts/test-valgrind.py $(abspath $(BUILD))
 
 .PHONY: explore-model
 explore-model: $(BUILD)/tests/explore/test_outcomes $(BUILD)/tests/explore/test_reduced
