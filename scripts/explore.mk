@@ -10,6 +10,7 @@
 # make test-hashes     every build and any number of processes makes the same choices; HASH_SEEDS=3
 # make bench-test      how many schedules each strategy needs to find their bugs
 # make bench-test-echo how many schedules a second of an echo over in-process sockets
+# make bench-explore   every figure beside its target; REPEATS=7
 # make bench-processes how many schedules a second run in a process each, with FIBER_TEST_ISOLATE and under fibertest
 #
 # Not with SAN=thread: one thread runs all fibers in turn, so ThreadSanitizer has nothing to find.
@@ -161,6 +162,18 @@ $(BUILD)/bench/whole: bench/explored/whole.c bench/explored/three.h $(BUILD)/lib
 	$(call say,CC,$(call compiled,shared))
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) -I. $(PUB_INC) $(CFLAGS) -o $@ $< $(LDFLAGS) -L$(BUILD)/lib -lfiber -Wl,-rpath,'$$ORIGIN/../lib'
+
+.PHONY: bench-explore
+bench-explore: bugs $(BUILD)/bin/fibertest $(BUILD)/lib/libfiber-test.so $(addprefix $(BUILD)/bench/,three seen isolated whole test_echo)
+	@python3 -B bench/explore.py --build $(BUILD) --repeats $(REPEATS)
+$(BUILD)/bench/three: bench/explored/three.c bench/explored/three.h $(BUILD)/lib/libfiber-test.a
+	$(call say,CC,$(call compiled))
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) -I. $(PUB_INC) -Ilibfiber-test/include $(CFLAGS) -o $@ $< $(LDFLAGS) $(BUILD)/lib/libfiber-test.a $(EXPLORE_LIBS)
+$(BUILD)/bench/seen: $(BUILD)/obj/seen/bench/explored/seen.o $(BUILD)/lib/libfiber-test-memory.a
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(EXPLORE_LIBS)
 
 # -- examples of tests: NN_test.c and NN_test_*.c --
 TEST_EXAMPLES := $(if $(EXPLORED),$(patsubst %.c,$(BUILD)/%,$(filter-out %_test_memory.c,$(TEST_EXAMPLE_SRC))))
