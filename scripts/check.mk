@@ -9,7 +9,7 @@
 OF_TOOLS := $(addprefix fiberctl_,completion completion_shells completion_words diff errors flames full_disk help layout \
 	limit metrics_json numbers options processes snapshot_commands snapshot_write top top_live top_sizes topic_where tree \
 	waits_dot watch where) $(addprefix fibertrace_,commands compressed core crash dead elsewhere errors export named \
-	progress report rights rights_commands timeline to_core values yama) adapters agreement explore_bugs explore_command explore_examples explore_formats explore_timeline explore_trouble fixtures hostile_registry places probes
+	progress report rights rights_commands timeline to_core values yama) adapters agreement explore_bugs explore_command explore_completion explore_examples explore_formats explore_timeline explore_trouble fixtures hostile_registry places probes
 ONE_THREAD := $(if $(filter thread,$(SAN)),$(INS_TESTS) $(filter %_model,$(TEST_BIN)) $(filter-out %/replay_request,$(FUZZ_REPLAY)) \
 	$(OF_TOOLS:%=$(BUILD)/tests/cli/test_%))
 TEST_RUN   := $(filter-out $(ONE_THREAD),$(TEST_BIN)) $(EXPLORE_TESTS) $(SINGLE)

@@ -98,6 +98,16 @@ $(BUILD)/bin/fibertest: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard libfiber-test
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(EXPLORE_LIBS) $(shell pkg-config --libs libelf)
 
+# Completions for shells, under the names that the shells look for.
+FIBERTEST_COMPLETIONS := $(addprefix $(BUILD)/completion/,fibertest.bash _fibertest fibertest.fish)
+tests: $(FIBERTEST_COMPLETIONS)
+$(BUILD)/completion/_fibertest: libfiber-test/share/fibertest.zsh
+	@mkdir -p $(@D)
+	$(Q)cp $< $@
+$(BUILD)/completion/fibertest.%: libfiber-test/share/fibertest.%
+	@mkdir -p $(@D)
+	$(Q)cp $< $@
+
 $(BUILD)/obj/explore/lib/core/note.S.o: CPPFLAGS += -I$(BUILD)/gdb
 $(BUILD)/obj/explore/lib/core/note.S.o: $(GDB_SCRIPT)
 

@@ -58,6 +58,9 @@ install: lib test-library tools variants
 		$(BUILD)/bin/$$tool completion zsh >$(ZSH_COMPLETIONS)/_$$tool && \
 		$(BUILD)/bin/$$tool completion fish >$(FISH_COMPLETIONS)/$$tool.fish || exit 1; \
 	done
+	$(Q)$(if $(PRELOADED),$(INSTALL) -m 644 libfiber-test/share/fibertest.bash $(BASH_COMPLETIONS)/fibertest)
+	$(Q)$(if $(PRELOADED),$(INSTALL) -m 644 libfiber-test/share/fibertest.zsh $(ZSH_COMPLETIONS)/_fibertest)
+	$(Q)$(if $(PRELOADED),$(INSTALL) -m 644 libfiber-test/share/fibertest.fish $(FISH_COMPLETIONS)/fibertest.fish)
 	$(Q)$(INSTALL) -d $(DEST)/share/libfiber $(DEST)/lib/systemd/system
 	$(Q)$(INSTALL) -m 644 $(DASHBOARDS) $(GDB_SCRIPT) libfiber/share/libfiber.supp $(DEST)/share/libfiber
 	$(Q)$(INSTALL) -d $(DEST)/$(GDB_FOLDER)
@@ -91,6 +94,7 @@ uninstall:
 	$(Q)rm -f $(DEST)/lib/pkgconfig/libfiber.pc $(DEST)/lib/pkgconfig/libfiber-backtrace.pc
 	$(Q)rm -f $(BASH_COMPLETIONS)/fiberctl $(ZSH_COMPLETIONS)/_fiberctl $(FISH_COMPLETIONS)/fiberctl.fish
 	$(Q)rm -f $(BASH_COMPLETIONS)/fibertrace $(ZSH_COMPLETIONS)/_fibertrace $(FISH_COMPLETIONS)/fibertrace.fish
+	$(Q)rm -f $(BASH_COMPLETIONS)/fibertest $(ZSH_COMPLETIONS)/_fibertest $(FISH_COMPLETIONS)/fibertest.fish
 	$(Q)for page in $(MAN_PAGES); do \
 		dir=$(DEST)/share/man/man$${page##*.}; \
 		rm -f $$dir/$${page##*/} $$($(MAN_LINKS)); \

@@ -19,6 +19,8 @@ static const char bashrc[] = "PS1='READY '\n"
 			     "\teval \"$(\"$tool\" completion bash)\"\n"
 			     "\tcomplete -F ask $tool\n"
 			     "done\n"
+			     "source \"$SCRIPTS/fibertest.bash\"\n"
+			     "complete -F ask fibertest\n"
 			     "ask() {\n"
 			     "\t_$1 \"$@\"\n"
 			     "\tprintf '<%s>\\n' \"${COMPREPLY[@]}\" END\n"
@@ -28,6 +30,7 @@ static const char bashrc[] = "PS1='READY '\n"
 /* compadd selects the matching words of those it is given; with -O, -A or -D it adds none. */
 static const char zshrc[] = "PS1='READY '\n"
 			    "cd \"$XDG_RUNTIME_DIR\"\n"
+			    "fpath=($SCRIPTS $fpath)\n"
 			    "autoload -Uz compinit\n"
 			    "compinit -u -D\n"
 			    "eval \"$(fiberctl completion zsh)\"\n"
@@ -51,6 +54,7 @@ static const char zshrc[] = "PS1='READY '\n"
 static const char fishrc[] = "cd $XDG_RUNTIME_DIR\n"
 			     "fiberctl completion fish | source\n"
 			     "fibertrace completion fish | source\n"
+			     "source $SCRIPTS/fibertest.fish\n"
 			     "echo 'READY '\n"
 			     "cat | while read -l line\n"
 			     "\tif test -n \"$line\"\n"
@@ -75,10 +79,12 @@ static void write_file(const char *name, const char *text)
 /* Put the folder of the tools first in PATH, as after an installation. */
 static void settle(void)
 {
-	static char path[8192];
+	static char path[8192], scripts[HARNESS_PATH];
 
 	snprintf(path, sizeof(path), "%s/bin:%s", harness_build(), getenv("PATH"));
 	setenv("PATH", path, 1);
+	snprintf(scripts, sizeof(scripts), "%s/completion", harness_build());
+	setenv("SCRIPTS", scripts, 1);
 	setenv("HOME", harness_folder(), 1);
 	setenv("ZDOTDIR", harness_folder(), 1);
 	unsetenv("XDG_CONFIG_HOME");
