@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/compiler.h"
+#include "explore/cmocka.h"
 #include "explore/crash.h"
 #include "explore/interrupt.h"
 #include "explore/settings.h"
@@ -88,8 +89,7 @@ static void settle(struct fib_worker *w, const struct fib_test *test)
 		dup2(w->errors, STDOUT_FILENO);
 	if (fib_whole())
 		fib_whole_settle(w->errors);
-	/* An assertion of cmocka aborts instead of jumping to another stack. */
-	setenv("CMOCKA_TEST_ABORT", "1", 1);
+	fib_cmocka_settle();
 	fib_virtual_set_patience(test->options->hang_limit);
 	fib_finding_to(w->shared, leave);
 	if (fib_run_prepare(test) < 0)
