@@ -123,7 +123,7 @@ static void test_end_of_a_detached_operation_is_outside_a_fiber(void **state)
 static void *serve(void *arg)
 {
 	const int listener = *(int *)arg;
-	struct sockaddr_in from;
+	struct sockaddr_in from = {0};
 	socklen_t size = sizeof from;
 	const int fd = await_op(IORING_OP_ACCEPT, listener, &from, 0, (uintptr_t)&size,
 				SOCK_CLOEXEC | SOCK_NONBLOCK);
