@@ -36,17 +36,13 @@ const struct fib_pinned_sleeper *fib_pinned_first(void)
 
 void fib_pinned_add(struct fib_pinned_sleeper *p)
 {
-	p->next = sleepers;
-	sleepers = p;
-}
-
-/* Its descriptors that are ready. */
-static void saw(const struct fib_pinned_sleeper *p)
-{
 	unsigned long i;
 
-	for (i = 0; i < p->count; i++)
-		if (p->fds[i].fd >= 0 && p->fds[i].revents)
+	p->next = sleepers;
+	sleepers = p;
+	/* That a descriptor is not ready yet may be due to another process. */
+	for (i = 0; !p->word && i < p->count; i++)
+		if (p->fds[i].fd >= 0)
 			fib_inside_saw(p->fds[i].fd);
 }
 
@@ -66,8 +62,6 @@ int64_t fib_pinned_gather(void)
 
 	while ((p = *at)) {
 		if (p->fiber && fib_pinned_over(p)) {
-			if (!p->word && p->deadline > fib_virtual_now())
-				saw(p);
 			*at = p->next;
 			fib_ready_add(p->fiber);
 			continue;

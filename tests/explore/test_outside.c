@@ -194,6 +194,12 @@ static pid_t start_echo(void)
 	_exit(0);
 }
 
+static void must_pass(fiber_test_fn *fn, unsigned i, unsigned flags)
+{
+	if (run(fn, "random", flags) != FIBER_TEST_PASSED)
+		fail_msg("function %u with flags %u: %s", i, flags, result.message);
+}
+
 static void test_what_comes_in_real_time_is_no_divergence(void **state)
 {
 	static fiber_test_fn *const fns[] = {any_child,	   one_child,	  spawned_child,
@@ -205,8 +211,8 @@ static void test_what_comes_in_real_time_is_no_divergence(void **state)
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, far), 0);
 	echo = start_echo();
 	for (i = 0; i < sizeof fns / sizeof *fns; i++) {
-		assert_int_equal(run(fns[i], "random", 0), FIBER_TEST_PASSED);
-		assert_int_equal(run(fns[i], "random", FIBER_TEST_ISOLATE), FIBER_TEST_PASSED);
+		must_pass(fns[i], i, 0);
+		must_pass(fns[i], i, FIBER_TEST_ISOLATE);
 	}
 	close(far[0]);
 	close(far[1]);
