@@ -13,4 +13,7 @@
 bool fib_minimize(const struct fib_test *test, const struct fib_shared *found,
 		  struct fib_deviation *deviations, unsigned *n);
 
+/* No limit of time, in this process: for tests whose result must not depend on the machine. */
+void fib_minimize_without_time(void);
+
 #endif

@@ -12,6 +12,7 @@
 #include <fiber/test.h>
 
 #include "explore/explore.h"
+#include "explore/minimize.h"
 #include "token/token.h"
 
 static struct fib_token token;
@@ -198,5 +199,6 @@ int main(void)
 		cmocka_unit_test(test_switch_moves_to_the_first_place_where_it_is_possible),
 	};
 
+	fib_minimize_without_time();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
