@@ -78,6 +78,11 @@ int main(void)
 		cmocka_unit_test(test_shells_offer_programs_and_files_after_the_options),
 	};
 
+	/* As test_explore_fibertest. */
+	if (*harness_sanitizer()) {
+		puts("1..0 # SKIP fibertest is built without a sanitizer only");
+		return 0;
+	}
 	harness_watchdog(110);
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, start, stop);
