@@ -5,11 +5,13 @@
 
 # The tools and the models have one thread, so ThreadSanitizer cannot find anything in them. In tests/cli, tools without it
 # inspect programs with it.
-# OF_TOOLS: tests in which only the tool's work on answers, cores or options differs; the inspected program does nothing new.
+# OF_TOOLS: tests in which only the tool's work on answers, cores or options differs; the inspected program does nothing new; and
+# those of libfiber-test, which is not built with it.
 OF_TOOLS := $(addprefix fiberctl_,completion completion_shells completion_words diff errors flames full_disk help layout \
 	limit metrics_json numbers options processes snapshot_commands snapshot_write top top_live top_sizes topic_where tree \
 	waits_dot watch where) $(addprefix fibertrace_,commands compressed core crash dead elsewhere errors export named \
-	progress report rights rights_commands timeline to_core values yama) adapters agreement explore_bugs explore_command explore_completion explore_examples explore_formats explore_timeline explore_trouble fixtures hostile_registry places probes
+	progress report rights rights_commands timeline to_core values yama) adapters agreement fixtures hostile_registry places probes \
+	$(patsubst tests/cli/test_%.c,%,$(wildcard tests/cli/test_explore_*.c))
 ONE_THREAD := $(if $(filter thread,$(SAN)),$(INS_TESTS) $(filter %_model,$(TEST_BIN)) $(filter-out %/replay_request,$(FUZZ_REPLAY)) \
 	$(OF_TOOLS:%=$(BUILD)/tests/cli/test_%))
 TEST_RUN   := $(filter-out $(ONE_THREAD),$(TEST_BIN)) $(EXPLORE_TESTS) $(SINGLE)
