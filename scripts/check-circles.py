@@ -50,7 +50,7 @@ def included(files):
 
 def objects(build, files):
     for name in files:
-        for path in (f"{build}/obj/{name}.o", f"{build}/obj/{name.replace('libfiber/', 'lib/', 1)}.c.o"):
+        for path in (f"{build}/obj/{name}.o", f"{build}/obj/{name.replace('libfiber/', 'pic/', 1)}.c.o"):
             if os.path.exists(path):
                 yield name, path
 
