@@ -1,30 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * elsewhere.c - does a fiber run on another carrier at this moment?
+ * running.c - which fiber runs on a carrier at this moment, for other threads
  *
- * For a caller that can wait a moment without leaving its CPU, which is right only while the fiber
- * that it waits for makes progress. Each look reads a cache line of each carrier, which that
- * carrier writes. So it is for callers that would otherwise suspend, and no more than once in a
- * microsecond.
+ * A carrier writes the pointer without synchronisation, at each switch. It points to a record, and
+ * records are never unmapped: so at worst a reader gets the fiber that has just been left.
+ *
+ * A caller can wait for a running fiber without leaving its CPU. Each look reads a cache line of each
+ * carrier, which that carrier writes. So it is for callers that would otherwise suspend, and no more
+ * than once in a microsecond.
  */
-#include "sched/elsewhere.h"
+#include "sched/running.h"
 
 #include "sched/sched.h"
 
 #define CARRIERS_MAX 64u
 
-/*
- * The carrier changes this pointer at any time. It points to a record, and records are never
- * unmapped: so at worst this reads the id of a fiber that has just been left.
- */
-fib_unwatched static uint64_t current_id(const struct fib_carrier *c)
+fib_unwatched struct fiber *fib_running_on(const struct fib_carrier *c)
 {
-	const struct fiber *fiber = *(struct fiber *const volatile *)&c->current;
+	return *(struct fiber *const volatile *)&c->current;
+}
+
+fib_unwatched static uint64_t id_on(const struct fib_carrier *c)
+{
+	const struct fiber *fiber = fib_running_on(c);
 
 	return fiber ? *(const volatile uint64_t *)&fiber->id : 0;
 }
 
-bool fib_runs_elsewhere(const struct fib_carrier *c, uint64_t id)
+bool fib_running_beside(const struct fib_carrier *c, uint64_t id)
 {
 	const struct fib_sched *s = c->sched;
 	unsigned i;
@@ -32,7 +35,7 @@ bool fib_runs_elsewhere(const struct fib_carrier *c, uint64_t id)
 	if (s->carrier_count > CARRIERS_MAX)
 		return false;
 	for (i = 0; i < s->carrier_count; i++)
-		if (&s->carriers[i] != c && current_id(&s->carriers[i]) == id)
+		if (&s->carriers[i] != c && id_on(&s->carriers[i]) == id)
 			return true;
 	return false;
 }

@@ -35,7 +35,7 @@
 #include "order.h"
 #include "life/background.h"
 #include "life/held.h"
-#include "sched/elsewhere.h"
+#include "sched/running.h"
 #include "sched/turn.h"
 #include "sync/holder.h"
 #include "sync/mutex.h"
@@ -115,7 +115,7 @@ static bool take_soon(struct fiber_mutex *mutex, uint64_t me)
 			return true;
 		if (owner & FIB_HOLDER_CONTENDED)
 			return false;
-		if (owner && rounds % SPIN_LOOK == 0 && !fib_runs_elsewhere(c, owner))
+		if (owner && rounds % SPIN_LOOK == 0 && !fib_running_beside(c, owner))
 			return false;
 		for (i = 0; i < pause; i++)
 			fib_relax();

@@ -27,6 +27,7 @@
 #include "os/os.h"
 #include "os/sample.h"
 #include "os/threads.h"
+#include "sched/running.h"
 #include "sched/sched.h"
 #include "watch/longrun_ring.h"
 #include "watch/longrun_sample.h"
@@ -101,7 +102,7 @@ int64_t fib_longrun_threshold(struct fib_sched *s)
 /* Reads what the carrier and its fiber change at any time; both stay mapped. */
 fib_unwatched static bool glance(struct fib_carrier *c, struct glimpse *ret)
 {
-	struct fiber *const f = *(struct fiber *volatile *)&c->current;
+	struct fiber *const f = fib_running_on(c);
 	const volatile char *name;
 	size_t i;
 

@@ -15,19 +15,11 @@
 #include "os/os.h"
 #include "os/threads.h"
 #include "sched/counters.h"
+#include "sched/running.h"
 #include "sched/sched.h"
 #include "watch/tick.h"
 
 _Static_assert(FIB_WIRE_DELAYS == FIB_COUNTERS_DELAYS, "the same steps");
-
-/*
- * The carrier changes this pointer at any time. It points to a record, and records are never
- * unmapped: so at worst this gives the id of a fiber that has just been left.
- */
-fib_unwatched static struct fiber *current(struct fib_carrier *c)
-{
-	return *(struct fiber *volatile *)&c->current;
-}
 
 /* Guarded by a lock that must not be taken here. */
 fib_unwatched static uint32_t timers(const struct fib_carrier *c)
@@ -54,7 +46,7 @@ static void see_what_it_does(struct fib_carrier *c, struct fib_wire_carrier *ret
 		ret->state = polls ? FIB_WIRE_CARRIER_POLLING : FIB_WIRE_CARRIER_IDLE;
 		return;
 	}
-	fiber = current(c);
+	fiber = fib_running_on(c);
 	ret->fiber = fiber ? fib_observe(&fiber->id) : 0;
 	ret->state = ret->fiber ? FIB_WIRE_CARRIER_RUNNING : FIB_WIRE_CARRIER_SEARCHING;
 	if (!ret->fiber)
@@ -64,7 +56,7 @@ static void see_what_it_does(struct fib_carrier *c, struct fib_wire_carrier *ret
 	 * counted.
 	 */
 	ret->since = fib_coarse_now() - fib_load(&fiber->since);
-	if (ret->since < 0 || current(c) != fiber)
+	if (ret->since < 0 || fib_running_on(c) != fiber)
 		ret->since = 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_elsewhere.c - which fibers run on another carrier, as seen by a fiber */
+/* test_running.c - which fibers run on another carrier, as seen by a fiber */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -8,7 +8,7 @@
 
 #include <fiber.h>
 
-#include "sched/elsewhere.h"
+#include "sched/running.h"
 #include "sched/sched.h"
 #include "tests/harness/watchdog.h"
 
@@ -37,7 +37,7 @@ static void *sleep_long(void *arg)
 
 static bool runs(uint64_t id)
 {
-	return fib_runs_elsewhere(fib_carrier_self(), id);
+	return fib_running_beside(fib_carrier_self(), id);
 }
 
 static void *look(void *arg)
@@ -76,7 +76,7 @@ static struct scene seen_with(unsigned carriers)
 	return s;
 }
 
-static void test_runs_elsewhere_is_true_while_a_fiber_computes_on_another_carrier(void **state)
+static void test_running_beside_is_true_while_a_fiber_computes_on_another_carrier(void **state)
 {
 	const struct scene s = seen_with(2);
 
@@ -84,7 +84,7 @@ static void test_runs_elsewhere_is_true_while_a_fiber_computes_on_another_carrie
 	assert_true(s.runner_runs);
 }
 
-static void test_runs_elsewhere_is_false_for_a_suspended_fiber_oneself_and_an_unknown_id(
+static void test_running_beside_is_false_for_a_suspended_fiber_oneself_and_an_unknown_id(
 	void **state)
 {
 	static const unsigned carriers[] = {1, 2, 4};
@@ -98,7 +98,7 @@ static void test_runs_elsewhere_is_false_for_a_suspended_fiber_oneself_and_an_un
 	}
 }
 
-static void test_runs_elsewhere_is_false_where_there_are_too_many_carriers_to_look_at(void **state)
+static void test_running_beside_is_false_where_there_are_too_many_carriers_to_look_at(void **state)
 {
 	(void)state;
 	assert_false(seen_with(65).runner_runs);
@@ -108,13 +108,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
-			test_runs_elsewhere_is_true_while_a_fiber_computes_on_another_carrier),
+			test_running_beside_is_true_while_a_fiber_computes_on_another_carrier),
 		cmocka_unit_test(
-			test_runs_elsewhere_is_false_for_a_suspended_fiber_oneself_and_an_unknown_id),
+			test_running_beside_is_false_for_a_suspended_fiber_oneself_and_an_unknown_id),
 		cmocka_unit_test(
-			test_runs_elsewhere_is_false_where_there_are_too_many_carriers_to_look_at),
+			test_running_beside_is_false_where_there_are_too_many_carriers_to_look_at),
 	};
 
 	harness_watchdog(60);
-	return cmocka_run_group_tests_name("elsewhere", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("running", tests, NULL, NULL);
 }
