@@ -7,20 +7,6 @@
 #include "tests/harness/cli/shells.h"
 #include "tests/harness/watchdog.h"
 
-static int start(void **state)
-{
-	(void)state;
-	shells_start();
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	shells_end();
-	return 0;
-}
-
 static void test_shells_offer_every_option_of_the_help(void **state)
 {
 	struct harness_process *p = cli_run("fibertest", "--help", NULL);
@@ -85,5 +71,5 @@ int main(void)
 	}
 	harness_watchdog(110);
 	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, start, stop);
+	return cmocka_run_group_tests(tests, shells_start, shells_end);
 }

@@ -18,16 +18,13 @@ static struct crowd crowd;
 
 static int start(void **state)
 {
-	(void)state;
 	crowd = crowd_start(NULL, "crowd", "10", NULL);
-	shells_start();
-	return 0;
+	return shells_start(state);
 }
 
 static int stop(void **state)
 {
-	(void)state;
-	shells_end();
+	shells_end(state);
 	crowd_end(&crowd);
 	return 0;
 }

@@ -4,20 +4,6 @@
 #include "tests/harness/cli/shells.h"
 #include "tests/harness/watchdog.h"
 
-static int start(void **state)
-{
-	(void)state;
-	shells_start();
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	shells_end();
-	return 0;
-}
-
 static void test_shells_offer_the_words_of_closed_lists(void **state)
 {
 	(void)state;
@@ -77,5 +63,5 @@ int main(void)
 
 	harness_watchdog(110);
 	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, start, stop);
+	return cmocka_run_group_tests(tests, shells_start, shells_end);
 }

@@ -91,10 +91,11 @@ static void settle(void)
 	unsetenv("XDG_DATA_HOME");
 }
 
-void shells_start(void)
+int shells_start(void **state)
 {
 	char file[HARNESS_PATH];
 
+	(void)state;
 	settle();
 	write_file("bashrc", bashrc);
 	write_file(".zshrc", zshrc);
@@ -108,14 +109,17 @@ void shells_start(void)
 					 harness_file(file, "fishrc"), NULL);
 	for (int i = 0; i < SHELLS; i++)
 		terminal_await(terminals[i], "READY ");
+	return 0;
 }
 
-void shells_end(void)
+int shells_end(void **state)
 {
+	(void)state;
 	for (int i = 0; i < SHELLS; i++) {
 		terminal_type(terminals[i], i == FISH ? "\004" : "exit\r");
 		terminal_end(terminals[i]);
 	}
+	return 0;
 }
 
 /* The words that a shell offers at the end of a line. */

@@ -10,9 +10,9 @@
 #define HARNESS_CLI_SHELLS_H
 
 /* Start all three shells, with the built tools first in PATH; programs that the test starts later
- * have this PATH too. */
-void shells_start(void);
-void shells_end(void);
+ * have this PATH too. Setup of a group of tests, and its teardown; they return 0. */
+int shells_start(void **state);
+int shells_end(void **state);
 
 /*
  * Assert that every shell offers each of the words (separated by blanks) at the end of a line. An
