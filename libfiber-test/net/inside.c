@@ -134,7 +134,7 @@ bool fib_inside_has(int fd)
 	return false;
 }
 
-void fib_inside_saw(int fd)
+void fib_inside_waits(int fd)
 {
 	if (fib_world_is_unused() && !fib_inside_has(fd))
 		fib_world_use();

@@ -26,7 +26,7 @@ bool fib_inside_alone(void);
 /* Whether only this process can make fd ready. */
 bool fib_inside_has(int fd);
 
-/* fd is ready: if another process can have made it so, the schedule uses the outside world. */
-void fib_inside_saw(int fd);
+/* A fiber begins to wait for fd: if another process can make it ready, the schedule uses the outside world. */
+void fib_inside_waits(int fd);
 
 #endif

@@ -43,7 +43,7 @@ void fib_pinned_add(struct fib_pinned_sleeper *p)
 	/* That a descriptor is not ready yet may be due to another process. */
 	for (i = 0; !p->word && i < p->count; i++)
 		if (p->fds[i].fd >= 0)
-			fib_inside_saw(p->fds[i].fd);
+			fib_inside_waits(p->fds[i].fd);
 }
 
 void fib_pinned_remove(struct fib_pinned_sleeper *p)

@@ -15,13 +15,13 @@ static struct fib_poller_ops ops;
 
 static int watch(struct fib_poller *p, int fd, uint64_t token)
 {
-	fib_inside_saw(fd);
+	fib_inside_waits(fd);
 	return fib_poller_epoll.watch(p, fd, token);
 }
 
 static int rewatch(struct fib_poller *p, int fd, uint64_t token)
 {
-	fib_inside_saw(fd);
+	fib_inside_waits(fd);
 	return fib_poller_epoll.rewatch(p, fd, token);
 }
 

@@ -9,7 +9,6 @@
 #include "base/tls.h"
 #include "carriers.h"
 #include "core/registry.h"
-#include "net/inside.h"
 #include "os/os.h"
 #include "os/pinned.h"
 #include "os/virtual.h"
@@ -152,7 +151,7 @@ static void dispatch_ready(struct fib_carrier *c)
 	static size_t room;
 	struct fib_sched *s = c->sched;
 	struct fib_poll_event *more;
-	size_t ready = 0, i;
+	size_t ready = 0;
 	int n = EVENTS;
 
 	if (!fib_load(&s->watching))
@@ -170,8 +169,6 @@ static void dispatch_ready(struct fib_carrier *c)
 	if (!ready)
 		return;
 	qsort(events, ready, sizeof *events, by_descriptor);
-	for (i = 0; i < ready; i++)
-		fib_inside_saw((int)(uint32_t)events[i].token);
 	dispatch(c, events, (int)ready);
 }
 
