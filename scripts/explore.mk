@@ -113,7 +113,8 @@ $(BUILD)/obj/explore/lib/core/note.S.o: $(GDB_SCRIPT)
 
 # -- programs with a bug each --
 BUGS := $(if $(EXPLORED),$(patsubst fixtures/bugs/%.c,$(BUILD)/bin/bugs/%,$(wildcard fixtures/bugs/*.c)))
-REPORTED := $(if $(EXPLORED),$(patsubst fixtures/reports/%.c,$(BUILD)/bin/reports/%,$(wildcard fixtures/reports/*.c)))
+REPORTED := $(if $(EXPLORED),$(patsubst fixtures/reports/%.c,$(BUILD)/bin/reports/%,$(wildcard fixtures/reports/*.c)) \
+	$(BUILD)/bin/reports/in_cmocka-fortified $(BUILD)/bin/reports/in_cmocka-seen)
 bugs: $(BUGS) $(REPORTED)
 # Those whose bug is in accesses to memory are compiled as tests/memory is, below.
 BUGS_SEEN := $(if $(EXPLORED),$(BUILD)/bin/bugs/relaxed_publish)
@@ -129,6 +130,17 @@ $(BUILD)/bin/reports/%: fixtures/reports/%.c $(BUILD)/lib/libfiber-test.a
 	@mkdir -p $(@D) $(BUILD)/obj/fixtures/reports
 	$(Q)$(CC) $(CPPFLAGS) $(PUB_INC) -Ilibfiber-test/include $(CFLAGS) -MMD -MP -MF $(BUILD)/obj/fixtures/reports/$*.d -o $@ $< \
 		$(LDFLAGS) $(BUILD)/lib/libfiber-test.a $(if $(filter in_%,$*),-lcmocka) $(EXPLORE_LIBS)
+
+# The same program as it could be compiled otherwise: a jump out of a fiber aborts with _FORTIFY_SOURCE.
+$(BUILD)/bin/reports/in_cmocka-fortified: fixtures/reports/in_cmocka.c $(BUILD)/lib/libfiber-test.a
+	$(call say,CC,$(call compiled,fortified))
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(PUB_INC) -Ilibfiber-test/include $(CFLAGS) -O2 -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -o $@ $< \
+		$(LDFLAGS) $(BUILD)/lib/libfiber-test.a -lcmocka $(EXPLORE_LIBS)
+$(BUILD)/bin/reports/in_cmocka-seen: $(BUILD)/obj/seen/fixtures/reports/in_cmocka.o $(BUILD)/lib/libfiber-test-memory.a
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ -lcmocka $(EXPLORE_LIBS)
 
 .PHONY: bench-test-echo
 bench-test-echo: $(BUILD)/bench/test_echo

@@ -411,7 +411,7 @@ static void test_findings_are_in_the_outputs_of_cmocka(void **state)
 		const struct harness_how how = {.env = env};
 
 		p = cli_run_how(&how, "reports/in_cmocka", NULL);
-		cli_expect(p, 2);
+		cli_expect(p, 5);
 		cli_contains(p->out.bytes, "fiber-test: test: failed: counter == 2\n");
 		cli_contains(p->out.bytes, "fiber-test: replay: FIBER_TEST_REPLAY=ft1-");
 		cli_contains(p->out.bytes, "fiber-test: test: failed: 0x1 != 0\n");
@@ -419,6 +419,38 @@ static void test_findings_are_in_the_outputs_of_cmocka(void **state)
 		cli_contains(p->err.bytes, "fiber-test: test: failed: counter == 2\n");
 		/* It would end the CDATA section. */
 		assert_null(strstr(p->out.bytes, "]]></failure>\n\n"));
+		harness_free(p);
+	}
+}
+
+/* In the first fiber, another, a nested one and on a thread: the tests behind it run, and the exit status counts. */
+static void test_assertions_of_cmocka_fail_their_test_from_anywhere(void **state)
+{
+	static const char *const programs[] = {"reports/in_cmocka", "reports/in_cmocka-fortified",
+					       "reports/in_cmocka-seen"};
+	static const char *const env[] = {"CMOCKA_MESSAGE_OUTPUT=TAP", NULL};
+	static const struct harness_how how = {.env = env};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+		struct harness_process *p = cli_run_how(&how, programs[i], NULL);
+		unsigned places = 0;
+
+		cli_expect(p, 5);
+		for (const char *at = p->out.bytes;
+		     (at = strstr(at, "# fixtures/reports/in_cmocka.c:")); at++)
+			places++;
+		assert_true(places >= 8);
+		cli_contains(p->out.bytes,
+			     "not ok 2 - test_assertion_of_cmocka_in_the_first_fiber\n"
+			     "# fiber-test: test: failed: 0x");
+		cli_contains(p->out.bytes, "not ok 3 - test_assertion_of_cmocka_in_another_fiber\n"
+					   "# fiber-test: test: failed: 0x1 != 0\n");
+		cli_contains(p->out.bytes, "not ok 4 - test_assertion_of_cmocka_in_a_nested_fiber\n"
+					   "# fiber-test: test: failed: 0x1 != 0\n");
+		cli_contains(p->out.bytes, "not ok 5 - test_assertion_of_cmocka_on_a_thread\n"
+					   "# fiber-test: test: failed: \"thread\" != \"fiber\"\n");
+		cli_contains(p->out.bytes, "ok 6 - test_pass\n");
 		harness_free(p);
 	}
 }
@@ -442,6 +474,7 @@ int main(void)
 		cmocka_unit_test(test_sigint_ends_with_a_summary_and_a_token),
 		cmocka_unit_test(test_sigterm_leaves_a_complete_document),
 		cmocka_unit_test(test_findings_are_in_the_outputs_of_cmocka),
+		cmocka_unit_test(test_assertions_of_cmocka_fail_their_test_from_anywhere),
 	};
 
 	harness_watchdog(110);
