@@ -3,7 +3,9 @@
 #include "report/place.h"
 
 #include <dlfcn.h>
+#include <dwarf.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -46,35 +48,63 @@ static const char *last_part(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* clang writes no .debug_aranges, without which libdw finds no line by address alone. */
-static Dwarf_Line *line_by_unit(Dwfl_Module *module, Dwarf_Addr pc)
+/* clang writes no .debug_aranges, without which libdw finds no unit by address alone. */
+static Dwarf_Die *unit_of(Dwfl_Module *module, Dwarf_Addr pc, Dwarf_Addr *ret_bias)
 {
-	Dwarf_Die *unit = NULL;
-	Dwarf_Addr bias;
+	Dwarf_Die *unit = dwfl_module_addrdie(module, pc, ret_bias);
 
-	while ((unit = dwfl_module_nextcu(module, unit, &bias)))
-		if (dwarf_haspc(unit, pc - bias) > 0)
-			return dwarf_getsrc_die(unit, pc - bias);
+	if (unit)
+		return unit;
+	while ((unit = dwfl_module_nextcu(module, unit, ret_bias)))
+		if (dwarf_haspc(unit, pc - *ret_bias) > 0)
+			return unit;
 	return NULL;
 }
 
-static const char *file_and_line(Dwfl_Module *module, Dwarf_Addr pc, int *ret_line)
+static const char *file_and_line(Dwarf_Die *unit, Dwarf_Addr address, int *ret_line)
 {
-	Dwfl_Line *line = dwfl_module_getsrc(module, pc);
-	Dwarf_Line *other = line ? NULL : line_by_unit(module, pc);
+	Dwarf_Line *line = unit ? dwarf_getsrc_die(unit, address) : NULL;
 
-	if (line)
-		return dwfl_lineinfo(line, NULL, ret_line, NULL, NULL, NULL);
-	if (!other || dwarf_lineno(other, ret_line) != 0)
+	if (!line || dwarf_lineno(line, ret_line) != 0)
 		return NULL;
-	return dwarf_linesrc(other, NULL, NULL);
+	return dwarf_linesrc(line, NULL, NULL);
+}
+
+static const char *name_of(Dwarf_Die *function)
+{
+	Dwarf_Attribute linkage;
+	const char *name = NULL;
+
+	if (dwarf_attr_integrate(function, DW_AT_linkage_name, &linkage))
+		name = dwarf_formstring(&linkage);
+	return name ? name : dwarf_diename(function);
+}
+
+/* The function of the source, also where the compiler has inlined it: compilers differ in that. */
+static const char *function_of(Dwarf_Die *unit, Dwarf_Addr address)
+{
+	const char *name = NULL;
+	Dwarf_Die *scopes = NULL;
+	const int n = unit ? dwarf_getscopes(unit, address, &scopes) : 0;
+	int i;
+
+	for (i = 0; i < n && !name; i++) {
+		const int tag = dwarf_tag(&scopes[i]);
+
+		if (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine)
+			name = name_of(&scopes[i]);
+	}
+	free(scopes);
+	return name;
 }
 
 static void find_place(const void *at, struct fib_place *ret)
 {
 	const Dwarf_Addr pc = (Dwarf_Addr)(uintptr_t)at - 1;
+	const char *file, *function;
 	Dwfl_Module *module;
-	const char *file;
+	Dwarf_Addr bias = 0;
+	Dwarf_Die *unit;
 
 	*ret = (struct fib_place){NULL, NULL, NULL, 0};
 	if (!self())
@@ -82,8 +112,10 @@ static void find_place(const void *at, struct fib_place *ret)
 	module = dwfl_addrmodule(dwfl, pc);
 	if (!module)
 		return;
-	ret->function = fib_demangled(dwfl_module_addrname(module, pc));
-	file = file_and_line(module, pc, &ret->line);
+	unit = unit_of(module, pc, &bias);
+	function = function_of(unit, pc - bias);
+	ret->function = fib_demangled(function ? function : dwfl_module_addrname(module, pc));
+	file = file_and_line(unit, pc - bias, &ret->line);
 	if (file) {
 		ret->path = file;
 		ret->file = last_part(file);

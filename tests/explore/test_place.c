@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_place.c - the names of variables */
+/* test_place.c - the names of variables and functions */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,11 +44,38 @@ static void test_what_is_no_variable_has_no_name(void **state)
 	free(heap);
 }
 
+__attribute__((noinline)) static const void *return_address(void)
+{
+	return __builtin_return_address(0);
+}
+
+__attribute__((always_inline)) static inline const void *address_inlined(void)
+{
+	const void *at = return_address();
+
+	__asm__ volatile("" : "+r"(at)); /* prevents a tail call */
+	return at;
+}
+
+static void test_function_that_was_inlined_is_named(void **state)
+{
+	struct fib_place place;
+	const void *inlined = address_inlined(), *here = return_address();
+
+	(void)state;
+	fib_place_of(inlined, &place);
+	assert_string_equal(place.function, "address_inlined");
+	assert_string_equal(place.file, "test_place.c");
+	fib_place_of(here, &place);
+	assert_string_equal(place.function, "test_function_that_was_inlined_is_named");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_variables_are_named_wherever_they_are),
 		cmocka_unit_test(test_what_is_no_variable_has_no_name),
+		cmocka_unit_test(test_function_that_was_inlined_is_named),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
