@@ -46,6 +46,7 @@ static void test_what_is_no_variable_has_no_name(void **state)
 
 __attribute__((noinline)) static const void *return_address(void)
 {
+	__asm__ volatile("" ::: "memory"); /* each call counts */
 	return __builtin_return_address(0);
 }
 
