@@ -287,6 +287,19 @@ $(BUILD)/tests/memory/%_$(1)_$(2): $(BUILD)/obj/tests/memory/$(1)_$(2)/%.o $(SEE
 endef
 $(foreach c,$(SEEN_CC),$(foreach o,$(SEEN_OPT),$(eval $(call seen_rules,$(c),$(o)))))
 
+# -- the library's own memcpy() and the like, by each compiler and renamed as in the archive --
+PLAIN_TESTS := $(foreach c,$(SEEN_CC),$(BUILD)/tests/memory/test_plain_$(c))
+EXPLORE_TESTS += $(PLAIN_TESTS)
+$(BUILD)/obj/plain/%.o: libfiber-test/memory/plain.c
+	$(call say,CC,$(call compiled,$*))
+	@mkdir -p $(@D)
+	$(Q)$* $(CPPFLAGS) -Ilibfiber-test -Ilibfiber -O2 -g -std=gnu11 -c -o $@ $<
+	$(Q)$(OBJCOPY) $(EXPLORE_PLAIN) $@
+$(PLAIN_TESTS): $(BUILD)/tests/memory/test_plain_%: $(BUILD)/obj/plain/%.o tests/memory/own/test_plain.c
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) -Ilibfiber-test -Ilibfiber $(CFLAGS) -fno-builtin -o $@ tests/memory/own/test_plain.c $< $(LDFLAGS) -lcmocka
+
 # -- programs compiled so: fixtures/bugs whose bug is in accesses to memory, and an example --
 EXAMPLE_SEEN := $(if $(EXPLORED),$(BUILD)/examples/27_test_memory)
 examples: $(EXAMPLE_SEEN)

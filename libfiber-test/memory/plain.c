@@ -4,8 +4,13 @@
 
 #include <stdint.h>
 
-/* By another name, because compilers make a call of memmove() of one of bcopy(). */
-void plain_copy(const void *from, void *to, size_t size) __asm__("bcopy");
+void bcopy(const void *from, void *to, size_t size);
+
+/*
+ * Called by a pointer that is read each time: compilers make a call of memmove() of a call of bcopy(),
+ * and after the renaming that would be a call of fib_plain_memmove().
+ */
+static void (*volatile const plain_copy)(const void *from, void *to, size_t size) = bcopy;
 
 void *fib_plain_memcpy(void *to, const void *from, size_t size)
 {
