@@ -48,13 +48,14 @@ static const char *last_part(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* clang writes no .debug_aranges, without which libdw finds no unit by address alone. */
+/* clang writes no .debug_aranges, without which libdw finds no unit by address, or one before it. */
 static Dwarf_Die *unit_of(Dwfl_Module *module, Dwarf_Addr pc, Dwarf_Addr *ret_bias)
 {
 	Dwarf_Die *unit = dwfl_module_addrdie(module, pc, ret_bias);
 
-	if (unit)
+	if (unit && dwarf_haspc(unit, pc - *ret_bias) > 0)
 		return unit;
+	unit = NULL;
 	while ((unit = dwfl_module_nextcu(module, unit, ret_bias)))
 		if (dwarf_haspc(unit, pc - *ret_bias) > 0)
 			return unit;
