@@ -81,9 +81,13 @@ static const char *name_of(Dwarf_Die *function)
 	return name ? name : dwarf_diename(function);
 }
 
-/* The function of the source, also where the compiler has inlined it: compilers differ in that. */
-static const char *function_of(Dwarf_Die *unit, Dwarf_Addr address)
+/*
+ * The function of the source, also where the compiler has inlined it: compilers differ in that. symbol:
+ * where the code is. Without a linkage name only a mangled symbol says where a function is declared.
+ */
+static const char *function_of(Dwarf_Die *unit, Dwarf_Addr address, const char *symbol)
 {
+	const bool mangled = symbol && strncmp(symbol, "_Z", 2) == 0;
 	const char *name = NULL;
 	Dwarf_Die *scopes = NULL;
 	const int n = unit ? dwarf_getscopes(unit, address, &scopes) : 0;
@@ -92,17 +96,19 @@ static const char *function_of(Dwarf_Die *unit, Dwarf_Addr address)
 	for (i = 0; i < n && !name; i++) {
 		const int tag = dwarf_tag(&scopes[i]);
 
-		if (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine)
+		if (tag == DW_TAG_subprogram && mangled)
+			name = symbol;
+		else if (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine)
 			name = name_of(&scopes[i]);
 	}
 	free(scopes);
-	return name;
+	return name ? name : symbol;
 }
 
 static void find_place(const void *at, struct fib_place *ret)
 {
 	const Dwarf_Addr pc = (Dwarf_Addr)(uintptr_t)at - 1;
-	const char *file, *function;
+	const char *file;
 	Dwfl_Module *module;
 	Dwarf_Addr bias = 0;
 	Dwarf_Die *unit;
@@ -114,8 +120,8 @@ static void find_place(const void *at, struct fib_place *ret)
 	if (!module)
 		return;
 	unit = unit_of(module, pc, &bias);
-	function = function_of(unit, pc - bias);
-	ret->function = fib_demangled(function ? function : dwfl_module_addrname(module, pc));
+	ret->function =
+		fib_demangled(function_of(unit, pc - bias, dwfl_module_addrname(module, pc)));
 	file = file_and_line(unit, pc - bias, &ret->line);
 	if (file) {
 		ret->path = file;
