@@ -50,6 +50,7 @@ struct fib_waiter {
 	struct fib_list link; /* L under the queue's lock */
 	bool linked;	      /* L */
 	bool receives;	      /* I: it is a struct fib_receiver's (io/descriptor.h) */
+	bool moved;	      /* L, in the queue of a mutex: its wait is claimed (sync/mutex.c) */
 	short events;	      /* I once linked, of a wait for a descriptor (io/waiters.h) */
 	struct fib_parker *parker;
 	uint64_t who;	       /* fiber id, or FIB_HOLDER_THREAD | tid */

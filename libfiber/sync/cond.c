@@ -4,6 +4,10 @@
  *
  * The waiter joins the queue before it releases the mutex. A signal that is sent under the mutex
  * afterwards finds the waiter.
+ *
+ * A broadcast that is sent while the mutex is held wakes no fiber. It moves them to the queue of the
+ * mutex (mutex.c), which lets them run one after another. Awake, all of them but one would only find
+ * the mutex held and wait again.
  */
 #include <fiber/sync.h>
 
@@ -14,6 +18,11 @@
 #include "sync/mutex.h"
 #include "wait/wait.h"
 #include "wait/wait_queue.h"
+
+struct cond_waiter {
+	struct fib_waiter waiter;
+	struct fiber_mutex *mutex;
+};
 
 /* End the wait without a signal. */
 static int wake_spuriously(struct fiber_cond *cond, struct fiber_mutex *mutex, const void *at)
@@ -28,7 +37,7 @@ static int wake_spuriously(struct fiber_cond *cond, struct fiber_mutex *mutex, c
 
 int fiber_cond_wait(struct fiber_cond *cond, struct fiber_mutex *mutex, int64_t deadline)
 {
-	struct fib_waiter w;
+	struct cond_waiter w;
 	struct fiber *me;
 	int rc;
 
@@ -37,15 +46,16 @@ int fiber_cond_wait(struct fiber_cond *cond, struct fiber_mutex *mutex, int64_t 
 	fib_must_have(mutex, "the mutex");
 	if (fib_fault_spurious())
 		return wake_spuriously(cond, mutex, __builtin_return_address(0));
-	rc = fib_wait_begin(&w, FIB_WAIT_COND, cond, 0, deadline);
+	rc = fib_wait_begin(&w.waiter, FIB_WAIT_COND, cond, 0, deadline);
 	if (rc < 0)
 		return rc;
+	w.mutex = mutex;
 	fib_queue_lock(&cond->waiters);
-	fib_queue_append(&cond->waiters, &w);
+	fib_queue_append(&cond->waiters, &w.waiter);
 	fib_queue_unlock(&cond->waiters);
-	me = w.parker->fiber;
+	me = w.waiter.parker->fiber;
 	fib_mutex_unlock(mutex, me);
-	rc = fib_queue_wait(&cond->waiters, &w, deadline);
+	rc = fib_queue_wait(&cond->waiters, &w.waiter, deadline);
 	fib_mutex_relock(mutex, me, __builtin_return_address(0));
 	return rc;
 }
@@ -58,6 +68,12 @@ int fiber_cond_signal(struct fiber_cond *cond)
 	return 0;
 }
 
+/* All waiters of a condition use the same mutex. */
+static struct fiber_mutex *mutex_of(const struct fib_waiter *w)
+{
+	return fib_container(w, const struct cond_waiter, waiter)->mutex;
+}
+
 /* The last waiter woken may free the condition, so claim all waiters before waking the first. */
 int fiber_cond_broadcast(struct fiber_cond *cond)
 {
@@ -68,6 +84,8 @@ int fiber_cond_broadcast(struct fiber_cond *cond)
 	fib_queue_lock(&cond->waiters);
 	fib_queue_claim_all(&cond->waiters, &list);
 	fib_queue_unlock(&cond->waiters);
+	if (list.first != list.last)
+		fib_mutex_move_waiters(mutex_of(list.first), &list);
 	fib_wake_all(&list);
 	return 0;
 }

@@ -20,6 +20,10 @@
  * or a pinned fiber takes the queue's lock once more after its wait (fib_queue_wait()). If the claim
  * fails (the wait timed out meanwhile), unlock tries the next waiter.
  *
+ * A broadcast moves the waiters of a condition into the queue if the mutex is held: awake, each would
+ * only find it held. Their waits have been claimed by the broadcast, so none of them can time out
+ * here.
+ *
  * The next owner may be the last user of the mutex and free it. Therefore unlock does not touch the
  * mutex after giving it away: the swap that frees it is done outside the queue's lock.
  */
@@ -57,6 +61,7 @@ static bool take_free(struct fiber_mutex *mutex, uint64_t me)
 
 /*
  * Under the queue's lock: take the mutex if it is free, else set the contended flag for the owner.
+ * me: 0 to announce a waiter only; the mutex then stays free.
  */
 static bool take_or_announce(struct fiber_mutex *mutex, uint64_t me)
 {
@@ -82,9 +87,45 @@ static fib_always_inline int wait_in_queue(struct fiber_mutex *mutex, struct fib
 		fib_wait_abort(w);
 		return 0;
 	}
+	w->moved = false;
 	fib_queue_append(&mutex->waiters, w);
 	fib_queue_unlock(&mutex->waiters);
 	return fib_queue_wait(&mutex->waiters, w, deadline);
+}
+
+/* Append a waiter whose wait is claimed. Under the queue's lock. */
+static void append_moved(struct fiber_mutex *mutex, struct fib_waiter *w)
+{
+	struct fiber *fiber = w->parker->fiber;
+
+	fiber->wait_object = (uint64_t)(uintptr_t)mutex;
+	fiber->wait_deadline = FIBER_FOREVER;
+	fib_store(&fiber->since, fib_coarse_now());
+	/* The kind last: a reader never finds a mutex where there is a condition. */
+	fib_store_release(&fiber->wait_kind, (uint8_t)FIB_WAIT_MUTEX);
+	w->moved = true;
+	fib_queue_append(&mutex->waiters, w);
+}
+
+void fib_mutex_move_waiters(struct fiber_mutex *mutex, struct fib_wake_list *list)
+{
+	struct fib_wake_list rest = {NULL, NULL};
+	struct fib_waiter *w, *next;
+
+	fib_queue_lock(&mutex->waiters);
+	if (take_or_announce(mutex, 0)) {
+		fib_queue_unlock(&mutex->waiters);
+		return;
+	}
+	for (w = list->first; w; w = next) {
+		next = fib_waiter_of(w->link.next);
+		if (w->parker->blocks)
+			fib_wake_list_append(&rest, w);
+		else
+			append_moved(mutex, w);
+	}
+	fib_queue_unlock(&mutex->waiters);
+	*list = rest;
 }
 
 /* Record that the calling fiber holds the mutex. Threads are not recorded. */
@@ -201,7 +242,10 @@ static fib_noinline void wait_always(struct fiber_mutex *mutex)
 
 void fib_mutex_relock(struct fiber_mutex *mutex, struct fiber *me, const void *at)
 {
-	if (!take_free(mutex, me ? me->id : fib_caller_thread()))
+	const uint64_t id = me ? me->id : fib_caller_thread();
+
+	/* A waiter that a broadcast has moved to the mutex comes back as its owner. */
+	if (!take_free(mutex, id) && (fib_load(&mutex->owner) & ~FIB_HOLDER_CONTENDED) != id)
 		wait_always(mutex);
 	fib_order_lock(mutex, at, true);
 	if (fib_likely(me != NULL))
@@ -227,6 +271,18 @@ static _Noreturn void die_not_owner(struct fiber_mutex *mutex, uint64_t me, uint
 		caller, holder);
 }
 
+/* Unlink the first waiter and claim its wait, if that was not done when it was moved here. */
+static bool claim_first(struct fiber_mutex *mutex, struct fib_wake *ret)
+{
+	struct fib_waiter *w = fib_queue_first(&mutex->waiters);
+
+	if (!w->moved)
+		return fib_queue_claim_first(&mutex->waiters, ret);
+	fib_queue_unlink(&mutex->waiters, w);
+	*ret = (struct fib_wake){w->parker->fiber, NULL};
+	return true;
+}
+
 /*
  * Give the mutex to the first waiter that can still be claimed. False: there is none, and the
  * caller owns the mutex with the contended flag cleared.
@@ -242,7 +298,7 @@ static bool hand_over(struct fiber_mutex *mutex, uint64_t me)
 		const uint64_t more = mutex->waiters.length > 1 ? FIB_HOLDER_CONTENDED : 0;
 		const uint64_t next = w->who | more;
 
-		claimed = fib_queue_claim_first(&mutex->waiters, &wake);
+		claimed = claim_first(mutex, &wake);
 		if (claimed) {
 			fib_wake_show(&wake);
 			fib_store(&mutex->owner, next);
@@ -256,23 +312,27 @@ static bool hand_over(struct fiber_mutex *mutex, uint64_t me)
 	return claimed;
 }
 
+/* Unlock what has no waiters. False: it has some. Ends the program if `me` is not the owner. */
+static bool free_now(struct fiber_mutex *mutex, uint64_t me)
+{
+	uint64_t owner = fib_load(&mutex->owner);
+
+	/* After the swap another caller may lock, unlock and free it: do not touch it again. */
+	if (owner == me && fib_cas(&mutex->owner, &owner, 0))
+		return true;
+	if (owner != (me | FIB_HOLDER_CONTENDED))
+		die_not_owner(mutex, me, owner);
+	return false;
+}
+
 fib_noinline int fib_mutex_unlock_slow(struct fiber_mutex *mutex)
 {
-	uint64_t me = fib_caller(), owner;
+	const uint64_t me = fib_caller();
 
 	if (fib_unlikely(!mutex))
 		fib_die_null("fiber_mutex_unlock", "the mutex");
-	do {
-		owner = me;
-		/*
-		 * After the swap another caller may lock, unlock and free it: do not touch it
-		 * again.
-		 */
-		if (fib_cas(&mutex->owner, &owner, 0))
-			return 0;
-		if (owner != (me | FIB_HOLDER_CONTENDED))
-			die_not_owner(mutex, me, owner);
-	} while (!hand_over(mutex, me));
+	while (!free_now(mutex, me) && !hand_over(mutex, me))
+		;
 	return 0;
 }
 

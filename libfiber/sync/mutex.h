@@ -8,6 +8,7 @@
 #include "base/atomic.h"
 #include "life/held.h"
 #include "order.h"
+#include "wait/wait_queue.h"
 
 /*
  * The slow path of fiber_mutex_unlock(): the caller is a thread, the mutex has waiters, or the
@@ -25,10 +26,11 @@ static inline int fib_mutex_unlock(struct fiber_mutex *mutex, struct fiber *me)
 		fib_held_release(me);
 		owner = me->id;
 		/*
-		 * After the swap another caller may lock, unlock and free it: do not touch it
-		 * again.
+		 * With waiters the swap would fail, which costs as much as one that succeeds. After
+		 * it another caller may lock, unlock and free the mutex: do not touch it again.
 		 */
-		if (fib_likely(fib_cas(&mutex->owner, &owner, 0)))
+		if (fib_likely(fib_load(&mutex->owner) == owner &&
+			       fib_cas(&mutex->owner, &owner, 0)))
 			return 0;
 	}
 	return fib_mutex_unlock_slow(mutex);
@@ -40,5 +42,12 @@ static inline int fib_mutex_unlock(struct fiber_mutex *mutex, struct fiber *me)
  * at: the return address of the public call, for fib_held_mutex().
  */
 void fib_mutex_relock(struct fiber_mutex *mutex, struct fiber *me, const void *at);
+
+/*
+ * Move the waiters of a broadcast from list, where their waits are claimed, into the queue of their
+ * mutex, if it is held. Waiters that block a thread stay in list, and all do if the mutex is free.
+ * A moved waiter next runs when it owns the mutex; fib_mutex_relock() finds that out.
+ */
+void fib_mutex_move_waiters(struct fiber_mutex *mutex, struct fib_wake_list *list);
 
 #endif

@@ -27,12 +27,7 @@ bool fib_queue_claim_next(struct fiber_wait_queue *q, struct fib_wake_list *list
 	if (!fib_parker_claim(w->parker, w->armed,
 			      w->parker->blocks ? FIB_OUTCOME_CLAIMED : FIB_OUTCOME_WOKEN))
 		return false;
-	w->link.next = NULL;
-	if (list->last)
-		list->last->link.next = &w->link;
-	else
-		list->first = w;
-	list->last = w;
+	fib_wake_list_append(list, w);
 	return true;
 }
 

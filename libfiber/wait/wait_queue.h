@@ -98,6 +98,17 @@ static inline bool fib_queue_claim_first(struct fiber_wait_queue *q, struct fib_
 struct fib_wake_list {
 	struct fib_waiter *first, *last;
 };
+
+static inline void fib_wake_list_append(struct fib_wake_list *list, struct fib_waiter *w)
+{
+	w->link.next = NULL;
+	if (list->last)
+		list->last->link.next = &w->link;
+	else
+		list->first = w;
+	list->last = w;
+}
+
 /*
  * Unlink the first waiter and try to claim its wait. True: it is in list, and stays until
  * fib_wake_all().

@@ -111,7 +111,11 @@ FIBER_API int fiber_mutex_unlock(struct fiber_mutex *mutex);
  * also after an error. -EDEADLK is returned without waiting. */
 FIBER_API int fiber_cond_wait(struct fiber_cond *cond, struct fiber_mutex *mutex, int64_t deadline);
 
-/* Wake the longest waiter, or all waiters. Always returns 0. The mutex need not be held. */
+/*
+ * Wake the longest waiter, or all waiters. Always returns 0. The mutex need not be held. If it is
+ * held, a broadcast to several fibers lets them wait for the mutex, in the order in which they
+ * waited.
+ */
 FIBER_API int fiber_cond_signal(struct fiber_cond *cond);
 FIBER_API int fiber_cond_broadcast(struct fiber_cond *cond);
 

@@ -143,6 +143,115 @@ static void test_cond_broadcast_wakes_all_that_wait(void **state)
 	assert_int_equal(queue_length(&b.c.waiters), 0);
 }
 
+/* What a fiber waits for, and on which object. */
+static bool waits_for(struct fiber *f, enum fib_wait_kind kind, const void *object)
+{
+	return fib_load(&f->wait_kind) == kind && f->wait_object == (uint64_t)(uintptr_t)object;
+}
+
+static void test_cond_broadcast_under_the_mutex_moves_fibers_to_its_queue(void **state)
+{
+	struct box b = {0};
+	struct place places[6];
+	struct fiber *fibers[6];
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < 6; i++) {
+		places[i] = (struct place){&b, 0};
+		fibers[i] = queue_spawn(stand, &places[i]);
+		queue_await(&b.c.waiters, i + 1);
+	}
+	fiber_mutex_lock(&b.m, FIBER_FOREVER);
+	assert_int_equal(fiber_cond_broadcast(&b.c), 0);
+	/* All of them at once: none has run. */
+	assert_int_equal(queue_length(&b.c.waiters), 0);
+	assert_int_equal(queue_length(&b.m.waiters), 6);
+	for (i = 0; i < 6; i++)
+		assert_true(waits_for(fibers[i], FIB_WAIT_MUTEX, &b.m));
+	fiber_mutex_unlock(&b.m);
+	for (i = 0; i < 6; i++) {
+		queue_join(fibers[i]);
+		assert_int_equal(places[i].turn, i + 1);
+	}
+	assert_int_equal(fib_load(&b.m.owner), 0);
+}
+
+static void test_cond_broadcast_under_the_mutex_wakes_threads(void **state)
+{
+	struct box b = {0};
+	struct place places[3];
+	struct fiber *fibers[2];
+	pthread_t thread;
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < 3; i++)
+		places[i] = (struct place){&b, 0};
+	fibers[0] = queue_spawn(stand, &places[0]);
+	queue_await(&b.c.waiters, 1);
+	assert_int_equal(pthread_create(&thread, NULL, stand, &places[1]), 0);
+	queue_await(&b.c.waiters, 2);
+	fibers[1] = queue_spawn(stand, &places[2]);
+	queue_await(&b.c.waiters, 3);
+	fiber_mutex_lock(&b.m, FIBER_FOREVER);
+	fiber_cond_broadcast(&b.c);
+	/* The thread arrives there by itself. */
+	queue_await(&b.m.waiters, 3);
+	fiber_mutex_unlock(&b.m);
+	for (i = 0; i < 2; i++)
+		queue_join(fibers[i]);
+	pthread_join(thread, NULL);
+	assert_int_equal(b.served, 3);
+}
+
+struct hurried {
+	struct box *box;
+	int64_t wait;
+	int rc, next;
+};
+
+/* Wait once; *next: the result of a wait after it. */
+static void *wait_once(void *arg)
+{
+	struct hurried *h = arg;
+
+	fiber_mutex_lock(&h->box->m, FIBER_FOREVER);
+	h->rc = fiber_cond_wait(&h->box->c, &h->box->m, fiber_after(h->wait));
+	h->next = holds(&h->box->m) ? fiber_sleep_until(fiber_after(MS)) : -EPERM;
+	fiber_mutex_unlock(&h->box->m);
+	return NULL;
+}
+
+static void test_cond_broadcast_decides_the_wait_while_the_mutex_is_held(void **state)
+{
+	struct box b = {0};
+	struct hurried h[2] = {{&b, 20 * MS, 1, 1}, {&b, 60000 * MS, 1, 1}};
+	struct fiber *fibers[2];
+
+	(void)state;
+	fiber_mutex_lock(&b.m, FIBER_FOREVER);
+	fibers[0] = queue_spawn(wait_once, &h[0]);
+	queue_await(&b.m.waiters, 1);
+	fibers[1] = queue_spawn(wait_once, &h[1]);
+	queue_await(&b.m.waiters, 2);
+	fiber_mutex_unlock(&b.m);
+	queue_await(&b.c.waiters, 2);
+	fiber_mutex_lock(&b.m, FIBER_FOREVER);
+	fiber_cond_broadcast(&b.c);
+	/* One deadline passes and one fiber is cancelled: both have been woken before. */
+	fiber_cancel(fibers[1]);
+	fiber_sleep_until(fiber_after(40 * MS));
+	assert_int_equal(queue_length(&b.m.waiters), 2);
+	fiber_mutex_unlock(&b.m);
+	fiber_join(fibers[0], NULL, FIBER_FOREVER);
+	fiber_join(fibers[1], NULL, FIBER_FOREVER);
+	assert_int_equal(h[0].rc, 0);
+	assert_int_equal(h[0].next, 0);
+	assert_int_equal(h[1].rc, 0);
+	assert_int_equal(h[1].next, -ECANCELED);
+}
+
 struct shared {
 	struct fiber_cond c;
 	struct fiber_mutex *m; /* outlives this struct */
@@ -300,6 +409,9 @@ int main(void)
 		cmocka_unit_test(test_cond_signal_of_a_fiber_reaches_a_thread),
 		cmocka_unit_test(test_cond_signal_wakes_one_in_the_order_they_came),
 		cmocka_unit_test(test_cond_broadcast_wakes_all_that_wait),
+		cmocka_unit_test(test_cond_broadcast_under_the_mutex_moves_fibers_to_its_queue),
+		cmocka_unit_test(test_cond_broadcast_under_the_mutex_wakes_threads),
+		cmocka_unit_test(test_cond_broadcast_decides_the_wait_while_the_mutex_is_held),
 		cmocka_unit_test(test_cond_broadcast_is_done_with_it_when_the_last_waiter_leaves),
 		cmocka_unit_test(test_cond_signal_to_nobody_is_not_kept),
 		cmocka_unit_test(test_cond_wait_with_deadline_passed_keeps_the_mutex),
