@@ -131,6 +131,8 @@ int fib_os_write_all(int fd, const void *buf, size_t size);
 unsigned fib_os_cpus(void); /* usable by this process: affinity and cgroup quota, at least 1 */
 uint32_t fib_os_tid(void);
 void fib_os_yield(void);
+#define FIB_OS_NO_CPU UINT32_MAX
+uint32_t fib_os_cpu(void); /* the CPU that the caller runs on, FIB_OS_NO_CPU: cannot be had */
 /*
  * Make every running thread of this process execute a full fence before this returns: 0, or -EPERM
  * if the process has not called _prepare. _prepare returns a negative errno if the kernel cannot. A

@@ -9,14 +9,15 @@
 #include "sched/sched.h"
 
 #include "base/check.h"
-#include "base/rand.h"
 #include "base/tls.h"
 #include "core/registry.h"
 #include "os/os.h"
 #include "probe.h"
 #include "sched/observer.h"
+#include "sched/steal.h"
 
 #define SEARCH_ROUNDS 40
+#define LOOK_ROUNDS   4 /* after a nap */
 #define RELAX_TURNS   40
 
 /*
@@ -57,39 +58,6 @@ static void expire_timers(struct fib_carrier *c)
 			expire(c, &s->carriers[i].timers, now);
 }
 
-/*
- * One pass over the other carriers. A victim's `woken` fiber will probably run there soon, so only
- * a patient thief takes it.
- */
-static struct fiber *steal(struct fib_carrier *c, bool patient)
-{
-	struct fib_sched *s = c->sched;
-	uint32_t start = fib_rand_below(&c->rand, s->carrier_count);
-	unsigned i;
-
-	for (i = 0; i < s->carrier_count; i++) {
-		struct fib_carrier *victim = &s->carriers[(start + i) % s->carrier_count];
-		struct fiber *fiber;
-
-		if (victim == c)
-			continue;
-		fiber = fib_runqueue_steal(&c->queue, &victim->queue);
-		if (!fiber)
-			fiber = fib_start_queue_steal(&c->start_queue, &c->queue,
-						      &victim->start_queue);
-		if (!fiber && patient && fib_load(&victim->woken))
-			fiber = fib_swap(&victim->woken, NULL);
-		if (fiber) {
-			fib_probe3(steal, c->index, victim->index, fiber->id);
-			if (fib_records(c))
-				fib_recorder_stole(c, fiber, victim->index);
-			fib_counters_raise(&c->counters.steals, 1);
-			return fiber;
-		}
-	}
-	return NULL;
-}
-
 static struct fiber *take_submitted(struct fib_carrier *c)
 {
 	struct fiber *fiber = fib_inbox_take(&c->inbox);
@@ -99,20 +67,24 @@ static struct fiber *take_submitted(struct fib_carrier *c)
 
 /*
  * Spin for some tens of microseconds: waking a sleeping CPU costs more. Do not spin while an idle
- * fiber could run.
+ * fiber could run, or while no other carrier can.
  */
 static struct fiber *search(struct fib_carrier *c)
 {
+	const int rounds = c->naps ? LOOK_ROUNDS : SEARCH_ROUNDS;
+	bool looked = true, idle_fibers, rested;
 	struct fiber *fiber = NULL;
 	int round, i;
 
 	fib_idle_search(c);
 	if (c->sched->carrier_count == 1)
 		return NULL;
-	for (round = 0; round < SEARCH_ROUNDS && !fiber; round++) {
-		bool idle_fibers = round > 0 && fib_idle_fibers_visible(c->sched, c);
-
-		fiber = steal(c, idle_fibers || round >= SEARCH_ROUNDS / 2);
+	if (!c->naps)
+		fib_steal_begin(c);
+	for (round = 0; round < rounds && looked && !fiber; round++) {
+		idle_fibers = round > 0 && fib_idle_fibers_visible(c->sched, c);
+		rested = round == 0 && c->naps;
+		fiber = fib_steal(c, idle_fibers || rested || round >= rounds / 2, rested, &looked);
 		if (!fiber)
 			fiber = take_submitted(c);
 		if (idle_fibers)
@@ -133,6 +105,8 @@ static struct fiber *find_fiber(struct fib_carrier *c)
 		fib_recorder_apply(c);
 		c->above.tell_ended(c->sched);
 		expire_timers(c);
+		if (c->sched->carrier_count > 1)
+			fib_store(&c->cpu, fib_os_cpu());
 		fib_idle_poll(c);
 		fiber = take_submitted(c);
 		if (!fiber)
@@ -148,6 +122,7 @@ static struct fiber *find_fiber(struct fib_carrier *c)
 		fib_stack_trim(fib_coarse_now());
 		fib_idle_sleep(c);
 	}
+	c->naps = 0;
 	fib_idle_found(c);
 	/* An idle fiber that was requeued here notified no carrier. */
 	if (c->sched->carrier_count > 1 && fib_idle_fibers_visible(c->sched, NULL))
@@ -216,8 +191,10 @@ static void run_fibers(struct fib_carrier *c)
 
 void *fib_carrier_main(void *arg)
 {
+	struct fib_sight sights[FIB_CARRIERS_MAX];
 	struct fib_carrier *c = arg;
 
+	c->sights = sights;
 	fib_tls_set_carrier(c);
 	fib_os_thread_name("fiber-carrier");
 	if (__cxa_get_globals)

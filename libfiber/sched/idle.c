@@ -11,6 +11,9 @@
  * carriers are woken one after another, as fast as they find something, not all at once. (This is
  * the scheme of tokio's and Go's schedulers.)
  *
+ * A searcher leaves work alone that its own carrier will run soon (carrier.c). While there is nothing
+ * else it takes naps and still counts as searching.
+ *
  * Race: work may be published between "I looked everywhere" and "I sleep". So a carrier first
  * announces that it sleeps and then looks once more; a publisher first publishes the work and then
  * reads the word. At least one of the two sees the other (pairs: idle.gap).
@@ -47,12 +50,21 @@ enum { AWAKE, IN_FUTEX, IN_POLLER, NOTIFIED };
  */
 #define EVENTS 16
 
+#define NAP	 INT64_C(50000) /* ns; doubled by each nap in a row, up to: */
+#define NAPS_MAX 2
+
+/* Returns whether there is work that c need not steal. */
+static bool own_work_visible(struct fib_sched *s, struct fib_carrier *c)
+{
+	return !fib_inbox_empty(&s->inbox) || (c && !fib_inbox_empty(&c->inbox)) ||
+	       fib_idle_fibers_visible(s, c);
+}
+
 bool fib_work_visible(struct fib_sched *s, struct fib_carrier *c)
 {
 	unsigned i;
 
-	if (!fib_inbox_empty(&s->inbox) || (c && !fib_inbox_empty(&c->inbox)) ||
-	    fib_idle_fibers_visible(s, c))
+	if (own_work_visible(s, c))
 		return true;
 	for (i = 0; i < s->carrier_count; i++)
 		if (!fib_runqueue_empty(&s->carriers[i].queue) ||
@@ -88,12 +100,17 @@ static void unlist(struct fib_sched *s, struct fib_carrier *c)
 
 void fib_idle_notify(struct fib_sched *s)
 {
-	struct fib_carrier *c = NULL;
-	uint32_t word;
-
 	/* pairs: idle.gap -- the work is visible before the word is read. */
 	fib_fence_seq();
-	word = fib_load(&s->idle.word);
+	fib_idle_notify_fenced(s);
+}
+
+void fib_idle_notify_fenced(struct fib_sched *s)
+{
+	struct fib_carrier *c = NULL;
+	/* pairs: idle.gap, idle.woken */
+	const uint32_t word = fib_load_seq(&s->idle.word);
+
 	if (searching(word) || !sleeping(word))
 		return;
 	fib_spin_lock(&s->idle.lock);
@@ -252,16 +269,20 @@ static int block_thread(struct fib_carrier *c, struct fib_poll_event *events, in
 	return n;
 }
 
-static void enter_sleep(struct fib_sched *s, struct fib_carrier *c)
+/* Returns whether no other carrier searches. */
+static bool enter_sleep(struct fib_sched *s, struct fib_carrier *c)
 {
+	uint32_t before;
+
 	fib_spin_lock(&s->idle.lock);
 	c->sleeper.next = s->idle.sleepers;
 	s->idle.sleepers = c;
 	c->sleeper.listed = true;
 	/* label: idle.gap -- announced before the last look. */
-	fib_add(&s->idle.word, SLEEPING - UINT32_C(1));
+	before = fib_add(&s->idle.word, SLEEPING - UINT32_C(1));
 	fib_spin_unlock(&s->idle.lock);
 	fib_fence_seq();
+	return searching(before) == 1;
 }
 
 static void leave_sleep(struct fib_sched *s, struct fib_carrier *c)
@@ -273,16 +294,32 @@ static void leave_sleep(struct fib_sched *s, struct fib_carrier *c)
 	c->searching = true; /* unlist() has counted it as searching */
 }
 
+/*
+ * Let some time pass while c counts as searching: there is work, but its carrier will run it soon.
+ * No carrier is woken meanwhile. The first one takes about as long as to wake a CPU.
+ */
+static void nap(struct fib_carrier *c)
+{
+	const int64_t until = fib_os_now() + (NAP << c->naps);
+
+	fib_os_futex_wait(&c->sleeper.how, AWAKE, until);
+	if (c->naps < NAPS_MAX)
+		c->naps++;
+}
+
 void fib_idle_sleep(struct fib_carrier *c)
 {
 	struct fib_sched *s = c->sched;
 	struct fib_poll_event events[EVENTS];
+	bool last = enter_sleep(s, c), stays;
 	int n = 0;
 
-	enter_sleep(s, c);
-	if (!fib_work_visible(s, c) && !fib_load(&s->stopping)) {
+	/* Only the last searcher must look at everything: a searcher that is left will do so. */
+	stays = last ? fib_work_visible(s, c) : own_work_visible(s, c);
+	if (!stays && !fib_load(&s->stopping)) {
 		n = block_thread(c, events, fib_load(&c->timers.nearest));
 		fib_observer_clock(c, fib_os_now());
+		c->naps = 0;
 	}
 	/*
 	 * It counts as searching before anything becomes runnable: so one event wakes no other
@@ -291,6 +328,8 @@ void fib_idle_sleep(struct fib_carrier *c)
 	leave_sleep(s, c);
 	fib_observer_awake();
 	s->dispatch(events, n);
+	if (stays && !own_work_visible(s, c) && !fib_load(&s->stopping))
+		nap(c);
 }
 
 bool fib_idle_all_asleep(struct fib_sched *s)

@@ -48,6 +48,9 @@ void fib_idle_serve(struct fib_sched *s, fib_idle_hook *hook, void *arg);
  */
 void fib_idle_notify(struct fib_sched *s);
 
+/* fib_idle_notify() after a sequentially consistent write that made the work visible. */
+void fib_idle_notify_fenced(struct fib_sched *s);
+
 /* Wake exactly this carrier if it sleeps: only it can run the new work. Any thread. */
 void fib_idle_wake(struct fib_carrier *c);
 

@@ -54,6 +54,15 @@ static fib_noinline void put(struct fib_sched *s, struct fib_carrier *c, struct 
 	}
 	if (!c) {
 		fib_inbox_put(&s->inbox, fiber);
+	} else if (front && !fib_load(&c->woken)) {
+		/*
+		 * Only c makes it non-NULL.
+		 * label: idle.woken -- visible before the word is read.
+		 */
+		fib_swap_seq(&c->woken, fiber);
+		if (fib_load(&s->notifies))
+			fib_idle_notify_fenced(s);
+		return;
 	} else if (front) {
 		struct fiber *before = fib_swap_woken(c, fiber);
 

@@ -29,6 +29,7 @@
 #include "sched/recorder.h"
 #include "sched/runqueue.h"
 #include "sched/idle_fibers.h"
+#include "sched/steal.h"
 #include "sched/timers.h"
 #include "stack/pool.h"
 
@@ -72,14 +73,15 @@ struct fib_carrier {
 	struct fiber *pending; /* C: to run next, once it has left its other carrier */
 	/* I: this thread's; NULL without C++ */
 	struct fib_exceptions *exceptions;
-	bool searching;		     /* C: counted in idle.word */
-	uint8_t slow_switch;	     /* C: FIB_SLOW_*: extra work at a switch */
-	unsigned locks;		     /* C: counts down to the next check of the turn: turn.h */
-	struct fiber *_Atomic woken; /* A: the fiber that was woken last, taken first */
-	_Atomic uint32_t clocked;    /* C writes, A reads: how often it has set the clock */
-	uint32_t clocked_seen;	     /* the service thread's */
-	_Atomic uint64_t spawned;    /* C writes, A reads: live_count.c */
-	_Atomic uint64_t ended;	     /* C writes, A reads: live_count.c */
+	bool searching;	     /* C: counted in idle.word */
+	uint8_t naps;	     /* C: searches in a row that found only work to leave alone; idle.c */
+	uint8_t slow_switch; /* C: FIB_SLOW_*: extra work at a switch */
+	unsigned locks;	     /* C: counts down to the next check of the turn: turn.h */
+	struct fiber *_Atomic woken;	    /* A: the fiber that was woken last, taken first */
+	_Atomic uint32_t clocked;	    /* C writes, A reads: how often it has set the clock */
+	uint32_t clocked_seen;		    /* the service thread's */
+	_Atomic uint64_t spawned;	    /* C writes, A reads: live_count.c */
+	_Atomic uint64_t ended;		    /* C writes, A reads: live_count.c */
 	struct fib_start_queue start_queue; /* own lock: fibers that have not started */
 	struct fib_runqueue queue;	    /* C put and take, A:runqueue.* steal */
 	struct fib_inbox inbox;		    /* A: for fibers bound to this carrier */
@@ -96,11 +98,13 @@ struct fib_carrier {
 	struct fib_announce gone;	 /* C: announcement of a fiber that has just exited */
 	uint64_t turn_of;		 /* C: the fiber at the last check ... */
 	uint64_t turn_seq;		 /* C: ... and its seq */
-	struct fiber *departed;	       /* C: has exited; its joiner is woken in the idle context */
-	uint64_t rand;		       /* C */
-	pthread_t thread;	       /* I */
-	void *altstack;		       /* C */
-	struct fib_above above;	       /* I */
+	struct fiber *departed;	  /* C: has exited; its joiner is woken in the idle context */
+	uint64_t rand;		  /* C */
+	struct fib_sight *sights; /* C: what its last search saw: steal.c */
+	_Atomic uint32_t cpu;	  /* C writes, A reads: where it ran at its last look outside */
+	pthread_t thread;	  /* I */
+	void *altstack;		  /* C */
+	struct fib_above above;	  /* I */
 	struct fib_recorder *recorder; /* C: NULL: not recording */
 
 	_Atomic uint32_t tid;		/* C writes, A:longrun.enter reads; 0: not set yet */

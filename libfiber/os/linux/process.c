@@ -55,6 +55,13 @@ fib_noinline void fib_os_yield(void)
 	sched_yield();
 }
 
+fib_noinline uint32_t fib_os_cpu(void)
+{
+	const int cpu = sched_getcpu();
+
+	return cpu < 0 ? FIB_OS_NO_CPU : (uint32_t)cpu;
+}
+
 void fib_os_thread_name(const char *name)
 {
 	prctl(PR_SET_NAME, name, 0, 0, 0);

@@ -57,11 +57,15 @@ enum broken {
 	READS_FIRST,  /* the publisher reads the word before its work is visible */
 	NO_SUCCESSOR, /* the last searcher wakes no successor */
 	LEAVES_LAST,  /* looks for more work, then leaves the searchers' count */
+	BOTH_TRUST,   /* looks for other searchers first, then leaves their count */
 	TELLS_NOBODY, /* does not notify others of an idle fiber that was queued meanwhile */
 };
 
 struct actor {
-	uint8_t at, searching, listed, how, picked, saw, idle; /* idle: runs an idle fiber */
+	uint8_t at, searching, listed, how, picked, saw;
+	uint8_t idle; /* runs an idle fiber */
+	uint8_t last; /* no other carrier searched when it lay down */
+	uint8_t asked;
 };
 
 struct model {
@@ -98,6 +102,12 @@ static bool take(struct model *m, unsigned c, bool all)
 		return false;
 	}
 	return true;
+}
+
+/* own_work_visible() of carrier c, without its own queues, which are empty. */
+static bool own_visible(const struct model *m, unsigned c)
+{
+	return m->spare || (c == 0 && m->bound);
 }
 
 /* fib_work_visible(), as carrier c sees it. */
@@ -164,6 +174,15 @@ static bool step_sleep(struct model *m, unsigned c)
 			a->saw = 1 + visible(m, c);
 			return true;
 		}
+		if (broken != BOTH_TRUST || !a->asked) {
+			a->last = m->searching == 1;
+			a->asked = 1;
+		}
+		if (broken == BOTH_TRUST && a->asked == 1) {
+			a->asked = 2;
+			return true;
+		}
+		a->asked = 0;
 		m->order[1] = m->order[0];
 		m->order[0] = (uint8_t)(c + 1);
 		a->listed = 1;
@@ -176,7 +195,7 @@ static bool step_sleep(struct model *m, unsigned c)
 		a->saw = 0;
 		return true;
 	case LAST_LOOK:
-		a->at = visible(m, c) ? GET_UP : BLOCK;
+		a->at = (a->last ? visible(m, c) : own_visible(m, c)) ? GET_UP : BLOCK;
 		return true;
 	case BLOCK:
 		a->at = STIR;
@@ -377,6 +396,12 @@ static void test_idle_model_with_a_look_before_the_count_loses_a_wake_up(void **
 	loses_a_wake_up(LEAVES_LAST, 2, 0);
 }
 
+static void test_idle_model_with_searchers_that_trust_each_other_loses_a_wake_up(void **state)
+{
+	(void)state;
+	loses_a_wake_up(BOTH_TRUST, 1, 0);
+}
+
 static void test_idle_model_with_nobody_told_of_an_idle_fiber_leaves_it_waiting(void **state)
 {
 	(void)state;
@@ -392,6 +417,8 @@ int main(void)
 		cmocka_unit_test(test_idle_model_with_the_word_read_too_early_loses_a_wake_up),
 		cmocka_unit_test(test_idle_model_without_a_successor_loses_a_wake_up),
 		cmocka_unit_test(test_idle_model_with_a_look_before_the_count_loses_a_wake_up),
+		cmocka_unit_test(
+			test_idle_model_with_searchers_that_trust_each_other_loses_a_wake_up),
 		cmocka_unit_test(
 			test_idle_model_with_nobody_told_of_an_idle_fiber_leaves_it_waiting),
 	};
