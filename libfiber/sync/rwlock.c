@@ -2,17 +2,24 @@
 /*
  * rwlock.c - a lock for many readers or one writer, in arrival order
  *
- * All state changes under the queue's lock. A caller that finds waiters joins the queue, even a
- * reader that could enter at once: otherwise a steady stream of readers would starve a writer. An
- * unlock lets in the head of the queue: one writer, or all readers up to the next writer.
+ * The state word has the number of readers and the flags WRITTEN and WAITED. Without waiters it is
+ * changed by compare-and-swap, one for a lock and one for an unlock. WAITED is set by the first
+ * caller that joins the queue and stays until the queue is empty. While it is set, no caller enters
+ * or leaves without the queue's lock. So everything below that looks at waiters is under that lock,
+ * and an unlock that finds waiters touches the lock no more after it has let one in, which may free
+ * it.
+ *
+ * A caller that finds WAITED joins the queue, even a reader that could enter at once: otherwise a
+ * steady stream of readers would starve a writer. An unlock lets in the head of the queue: one
+ * writer, or all readers up to the next writer.
  *
  * A waiter that times out leaves the queue, which may let in the waiters behind it (readers behind
  * a writer, while others read). Therefore it lets in the head of the queue as an unlock does.
  *
- * The lock stores the writer's id, for the tools and for the check in unlock. Of readers it stores
- * their count and the XOR of a hash of their ids. With a count of 1 the XOR tells whether a given
- * reader is the only one; if it asks to write, it would wait for itself, like a writer that locks
- * twice (relock.c).
+ * The lock stores the writer's id, for the tools and for the check in unlock. It is written after
+ * WRITTEN is set and erased before that is cleared. Of readers the state has the XOR of a hash of
+ * their ids. With a count of 1 the XOR tells whether a given reader is the only one; if it asks to
+ * write, it would wait for itself, like a writer that locks twice (relock.c).
  */
 #include <errno.h>
 
@@ -39,17 +46,27 @@ static uint32_t mark_of(uint64_t who)
 	return ((uint32_t)who << 1 | thread) * UINT32_C(0x9e3779b1);
 }
 
-/* Add or remove the reader `who`. Under the queue's lock. */
-static void enter_reader(struct fiber_rwlock *lock, uint64_t who)
+/* The state: marks of the readers << MARK_SHIFT | flags | number of readers. */
+#define WAITED	   (UINT64_C(1) << 31) /* the queue is not empty */
+#define WRITTEN	   (UINT64_C(1) << 30)
+#define READERS	   (WRITTEN - 1)
+#define MARK_SHIFT 32
+
+static uint64_t enter_reader(uint64_t state, uint64_t who)
 {
-	lock->readers++;
-	lock->reader ^= mark_of(who);
+	return (state + 1) ^ (uint64_t)mark_of(who) << MARK_SHIFT;
 }
 
-static void leave_reader(struct fiber_rwlock *lock, uint64_t who)
+static uint64_t leave_reader(uint64_t state, uint64_t who)
 {
 	/* Another fiber may release a read lock, which breaks the XOR; it is reset at 0 readers. */
-	lock->reader = --lock->readers ? lock->reader ^ mark_of(who) : 0;
+	state = (state - 1) ^ (uint64_t)mark_of(who) << MARK_SHIFT;
+	return state & READERS ? state : state & WAITED;
+}
+
+static bool may_enter(uint64_t state, bool writes)
+{
+	return !(state & WRITTEN) && !(writes && state & READERS);
 }
 
 struct rw_waiter {
@@ -57,27 +74,53 @@ struct rw_waiter {
 	bool writes;
 };
 
-/* Take the lock if that needs no waiting. Under the queue's lock. */
-static bool take_now(struct fiber_rwlock *lock, uint64_t me, bool writes)
+/* Enter if nothing has changed since *state was read; else *state is what it is now. */
+static fib_always_inline bool enter(struct fiber_rwlock *lock, uint64_t *state, uint64_t me,
+				    bool writes)
 {
-	if (fib_queue_occupied(&lock->waiters) || lock->owner || (writes && lock->readers))
+	if (!fib_cas(&lock->state, state, writes ? WRITTEN : enter_reader(*state, me)))
 		return false;
 	if (writes)
-		lock->owner = me;
-	else
-		enter_reader(lock, me);
+		fib_store(&lock->owner, me);
 	return true;
 }
 
-/* Take the lock now, else join the queue (if w is not NULL). */
-static bool take(struct fiber_rwlock *lock, bool writes, struct rw_waiter *w)
+/* Take the lock if that needs no waiting. */
+static fib_always_inline bool take_now(struct fiber_rwlock *lock, uint64_t me, bool writes)
 {
-	const uint64_t me = fib_caller();
+	uint64_t state = fib_load(&lock->state);
+
+	while (!(state & WAITED) && may_enter(state, writes))
+		if (enter(lock, &state, me, writes))
+			return true;
+	return false;
+}
+
+/* Under the queue's lock: take the lock if that needs no waiting, else set WAITED. */
+static bool take_or_announce(struct fiber_rwlock *lock, uint64_t me, bool writes)
+{
+	uint64_t state = fib_load(&lock->state);
+
+	for (;;) {
+		if (state & WAITED)
+			return false;
+		if (may_enter(state, writes)) {
+			if (enter(lock, &state, me, writes))
+				return true;
+		} else if (fib_cas(&lock->state, &state, state | WAITED)) {
+			return false;
+		}
+	}
+}
+
+/* Take the lock now, or join the queue. */
+static bool take_or_join(struct fiber_rwlock *lock, struct rw_waiter *w)
+{
 	bool taken;
 
 	fib_queue_lock(&lock->waiters);
-	taken = take_now(lock, me, writes);
-	if (!taken && w)
+	taken = take_or_announce(lock, w->waiter.who, w->writes);
+	if (!taken)
 		fib_queue_append(&lock->waiters, &w->waiter);
 	fib_queue_unlock(&lock->waiters);
 	return taken;
@@ -86,43 +129,50 @@ static bool take(struct fiber_rwlock *lock, bool writes, struct rw_waiter *w)
 /* Returns why the caller would wait for itself, or NULL. */
 static const char *waits_for_itself(struct fiber_rwlock *lock, bool writes)
 {
-	const uint64_t me = fib_caller();
-	const char *why = NULL;
+	const uint64_t me = fib_caller(), state = fib_load(&lock->state);
 
-	fib_queue_lock(&lock->waiters);
-	if (lock->owner == me)
-		why = "is written by the caller already";
-	else if (writes && lock->readers == 1 && lock->reader == mark_of(me))
-		why = "is read by the caller already, and by no other";
-	fib_queue_unlock(&lock->waiters);
-	return why;
+	if (fib_load(&lock->owner) == me)
+		return "is written by the caller already";
+	if (writes && (state & READERS) == 1 && state >> MARK_SHIFT == mark_of(me))
+		return "is read by the caller already, and by no other";
+	return NULL;
+}
+
+/* Claim the first waiter if it can enter now. Returns whether to look at the next one. */
+static bool let_in_first(struct fiber_rwlock *lock, struct fib_waiter *first,
+			 struct fib_wake_list *list)
+{
+	const bool writes = fib_container(first, struct rw_waiter, waiter)->writes;
+	const uint64_t who = first->who, state = fib_load(&lock->state);
+	struct fib_parker *parker = first->parker;
+	const struct fib_wake wake = {parker->blocks ? NULL : parker->fiber, NULL};
+
+	if (!may_enter(state, writes))
+		return false;
+	if (!fib_queue_claim_next(&lock->waiters, list))
+		return true;
+	fib_wake_show(&wake);
+	fib_store(&lock->state, writes ? state | WRITTEN : enter_reader(state, who));
+	if (writes)
+		fib_store(&lock->owner, who);
+	return true;
 }
 
 /*
- * Let in the waiters at the head that can enter now. Under the queue's lock. A waiter is claimed
- * before the lock's state is written, and is recorded as no longer waiting, so that a reader never
- * finds an owner that waits for its own lock. No claimed waiter runs before fib_wake_all().
+ * Let in the waiters at the head that can enter now. Under the queue's lock, with WAITED set. A
+ * waiter is claimed before the lock's state is written, and is recorded as no longer waiting, so
+ * that a reader never finds an owner that waits for its own lock. No claimed waiter runs before
+ * fib_wake_all().
  */
 static void let_in(struct fiber_rwlock *lock, struct fib_wake_list *list)
 {
 	struct fib_waiter *first;
 
-	while (!lock->owner && (first = fib_queue_first(&lock->waiters))) {
-		const bool writes = fib_container(first, struct rw_waiter, waiter)->writes;
-		const uint64_t first_who = first->who;
-		struct fib_parker *parker = first->parker;
-		const struct fib_wake wake = {parker->blocks ? NULL : parker->fiber, NULL};
-
-		if (writes && lock->readers)
-			return;
-		if (!fib_queue_claim_next(&lock->waiters, list))
-			continue;
-		fib_wake_show(&wake);
-		if (writes)
-			lock->owner = first_who;
-		else
-			enter_reader(lock, first_who);
-	}
+	while ((first = fib_queue_first(&lock->waiters)) && let_in_first(lock, first, list))
+		;
+	if (!first)
+		/* label: rwlock.state -- what was done under the queue's lock is visible. */
+		fib_store_release(&lock->state, fib_load(&lock->state) & ~WAITED);
 }
 
 static int lock_contended(struct fiber_rwlock *lock, bool writes, int64_t deadline)
@@ -136,14 +186,15 @@ static int lock_contended(struct fiber_rwlock *lock, bool writes, int64_t deadli
 	if (rc < 0)
 		return rc;
 	w.writes = writes;
-	if (take(lock, writes, &w)) {
+	if (take_or_join(lock, &w)) {
 		fib_wait_abort(&w.waiter);
 		return 0;
 	}
 	rc = fib_queue_wait(&lock->waiters, &w.waiter, deadline);
 	if (rc < 0) {
 		fib_queue_lock(&lock->waiters);
-		let_in(lock, &list);
+		if (fib_load(&lock->state) & WAITED)
+			let_in(lock, &list);
 		fib_queue_unlock(&lock->waiters);
 		fib_wake_all(&list);
 	}
@@ -164,12 +215,13 @@ static void note_held(const struct fiber_rwlock *lock, const void *at)
 static fib_always_inline int lock_mode(struct fiber_rwlock *lock, bool writes, int64_t deadline)
 {
 	struct fib_carrier *c = fib_carrier_self();
+	struct fiber *self = c ? c->current : NULL;
 	const char *why;
 	int rc = 0;
 
 	if (c)
-		fib_turn_count(c, c->current);
-	if (take(lock, writes, NULL))
+		fib_turn_count(c, self);
+	if (take_now(lock, self ? self->id : fib_caller_thread(), writes))
 		return 0;
 	why = waits_for_itself(lock, writes);
 	if (why)
@@ -208,7 +260,7 @@ int fiber_rwlock_tryrdlock(struct fiber_rwlock *lock)
 {
 	fib_choice(lock);
 	fib_must_have(lock, "the rwlock");
-	if (!take(lock, false, NULL))
+	if (!take_now(lock, fib_caller(), false))
 		return -EBUSY;
 	fib_order_lock(lock, __builtin_return_address(0), false);
 	return 0;
@@ -218,7 +270,7 @@ int fiber_rwlock_trywrlock(struct fiber_rwlock *lock)
 {
 	fib_choice(lock);
 	fib_must_have(lock, "the rwlock");
-	if (!take(lock, true, NULL))
+	if (!take_now(lock, fib_caller(), true))
 		return -EBUSY;
 	note_held(lock, __builtin_return_address(0));
 	return 0;
@@ -229,33 +281,64 @@ static _Noreturn void die_not_held(struct fiber_rwlock *lock, uint64_t me)
 	char caller[FIB_HOLDER_TEXT], holder[FIB_HOLDER_TEXT];
 
 	fib_holder_text(caller, me);
-	fib_holder_text(holder, lock->owner);
+	fib_holder_text(holder, fib_load(&lock->owner));
 	fib_die("fiber_rwlock_unlock: rwlock \"%.31s\" is unlocked by %s but held by %s",
 		lock->name, caller, holder);
 }
 
-int fiber_rwlock_unlock(struct fiber_rwlock *lock)
+/*
+ * Returns the state after me has unlocked; the owner's id is erased already. Ends the program if me
+ * cannot unlock.
+ */
+static uint64_t after_unlock(struct fiber_rwlock *lock, uint64_t state, bool wrote, uint64_t me)
+{
+	if (wrote)
+		return state & WAITED;
+	if (!(state & READERS))
+		die_not_held(lock, me);
+	return leave_reader(state, me);
+}
+
+/* The lock has waiters, or had some a moment ago. */
+static fib_noinline void unlock_waited(struct fiber_rwlock *lock, bool wrote, uint64_t me)
 {
 	struct fib_wake_list list = {NULL, NULL};
-	struct fiber *self = fiber_self();
-	const uint64_t me = fib_caller();
+	uint64_t state;
+
+	fib_queue_lock(&lock->waiters);
+	state = fib_load(&lock->state);
+	while (!fib_cas(&lock->state, &state, after_unlock(lock, state, wrote, me)))
+		;
+	if (state & WAITED)
+		let_in(lock, &list);
+	fib_queue_unlock(&lock->waiters);
+	fib_wake_all(&list);
+}
+
+int fiber_rwlock_unlock(struct fiber_rwlock *lock)
+{
+	struct fib_carrier *c = fib_carrier_self();
+	struct fiber *self = c ? c->current : NULL;
+	const uint64_t me = self ? self->id : fib_caller_thread();
+	uint64_t state;
+	bool wrote;
 
 	fib_choice(lock);
 	fib_must_have(lock, "the rwlock");
-	fib_queue_lock(&lock->waiters);
-	if (lock->owner == me) {
-		fib_order_unlock(lock, true);
-		lock->owner = 0;
+	wrote = fib_load(&lock->owner) == me;
+	fib_order_unlock(lock, wrote);
+	if (wrote) {
+		fib_store(&lock->owner, 0);
 		if (self)
 			fib_held_release(self);
-	} else if (!lock->owner && lock->readers) {
-		fib_order_unlock(lock, false);
-		leave_reader(lock, me);
-	} else {
-		die_not_held(lock, me);
 	}
-	let_in(lock, &list);
-	fib_queue_unlock(&lock->waiters);
-	fib_wake_all(&list);
+	state = fib_load(&lock->state);
+	do {
+		if (state & WAITED) {
+			unlock_waited(lock, wrote, me);
+			return 0;
+		}
+		/* After the swap another caller may lock, unlock and free it. */
+	} while (!fib_cas(&lock->state, &state, after_unlock(lock, state, wrote, me)));
 	return 0;
 }

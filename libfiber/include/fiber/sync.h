@@ -52,9 +52,8 @@ struct fiber_sem {
 
 struct fiber_rwlock {
 	char name[32];
-	uint64_t owner;	  /* 0, or the writer; see layout.h */
-	uint32_t readers; /* number of readers that hold it */
-	uint32_t reader;  /* XOR of marks of the readers; identifies a single one */
+	FIBER_ATOMIC(uint64_t) owner; /* 0, or the writer; see layout.h */
+	FIBER_ATOMIC(uint64_t) state; /* the number of readers, and more: rwlock.c */
 	struct fiber_wait_queue waiters;
 };
 
