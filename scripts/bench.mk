@@ -13,9 +13,10 @@ WORK    ?=
 REPEATS ?= 7
 BASE    ?=
 
-BENCH_LIBFIBER := $(wildcard bench/libfiber/*.c)
+BENCH_LIBFIBER := $(wildcard bench/libfiber/*.c bench/libfiber/*/*.c)
 PEERS := $(basename $(notdir $(wildcard bench/peers/*.c bench/peers/*.cpp bench/peers/go)))
-BENCHES := $(BUILD)/bench/switch_forms $(BUILD)/bench/control_words $(BUILD)/bench/guards $(BUILD)/bench/libfiber
+BENCHES := $(BUILD)/bench/switch_forms $(BUILD)/bench/control_words $(BUILD)/bench/guards $(BUILD)/bench/libfiber \
+	$(BUILD)/bench/table_client
 PEER_BINS := $(PEERS:%=$(BUILD)/bench/peers/%)
 LOOKING = --build $(BUILD) --repeats $(REPEATS) $(if $(LOOKS),--looks '$(LOOKS)') $(if $(BUSY),--busy)
 BENCH_RUN = python3 -B bench/run.py --programs $(BUILD)/bench $(if $(WORK),--work $(WORK)) --repeats $(REPEATS)
@@ -55,6 +56,11 @@ $(BUILD)/bench/guards: bench/guards.c $(BUILD)/lib/libfiber.a $(wildcard bench/*
 	$(call say,CC,$(call compiled))
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) -I. $(LIB_INC) $(CFLAGS) -o $@ $< $(LDFLAGS) $(BUILD)/lib/libfiber.a $(LIB_LIBS)
+
+$(BUILD)/bench/table_client: bench/table_client.c $(wildcard bench/*.h)
+	$(call say,CC,$(call compiled))
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) -I. $(CFLAGS) -o $@ $< $(LDFLAGS)
 
 $(BUILD)/obj/bench/%.o: CPPFLAGS += -I. $(LIB_INC)
 $(BUILD)/bench/libfiber: $(BENCH_LIBFIBER:%.c=$(BUILD)/obj/%.o) $(BUILD)/lib/libfiber.a

@@ -30,7 +30,7 @@ void bench_echo_unix(long count, long arg);
 void bench_echo_pipe(long count, long arg);
 void bench_file(long count, long arg);
 
-/* Work on one object that fibers on several carriers share: see shared.c. */
+/* Work on one object that fibers on several carriers share: see shared/. */
 void bench_shared_mutex(long count, long carriers);
 void bench_shared_mutex_yield(long count, long carriers);
 void bench_shared_rwlock(long count, long carriers);
@@ -40,6 +40,14 @@ void bench_shared_queue_1024(long count, long carriers);
 void bench_shared_pipe_0(long count, long carriers);
 void bench_shared_pipe_16(long count, long carriers);
 void bench_shared_broadcast(long count, long carriers);
+void bench_shared_sem(long count, long carriers);
+void bench_shared_waitgroup(long rounds, long carriers);
+void bench_shared_group(long count, long carriers);
+void bench_shared_select(long count, long carriers);
+void bench_shared_spawn(long count, long carriers);
+void bench_shared_sleepers(long fibers, long carriers);
+void bench_shared_table_mutex(long requests, long carriers);
+void bench_shared_table_rwlock(long requests, long carriers);
 
 /* Check that everything the tools need is compiled in. If not, name it and exit with 2. */
 void bench_verify(long count, long arg);
