@@ -83,7 +83,7 @@ class Bench:
                 continue
             command = [self.program(who), work.program_work, str(work.runs[who]), str(work.arg)]
             try:
-                values = run(command, ENVIRONMENT.get(who))
+                values = run(command, {"BENCH_PROGRAMS": self.options.programs, **ENVIRONMENT.get(who, {})})
             except Failed as why:
                 self.problems[at] = str(why)
                 continue

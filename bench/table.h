@@ -26,6 +26,7 @@
 #define TABLE_HEAD	  "HTTP/1.1 200 OK\r\nContent-Length: 64\r\n\r\n"
 #define TABLE_ANSWER	  (sizeof(TABLE_HEAD) - 1 + TABLE_ENTRY)
 #define TABLE_ROOM	  512 /* for a request */
+#define TABLE_PATIENCE	  10  /* s that the client may take for the next connection */
 
 static char table_entries[TABLE_KEYS][TABLE_ENTRY];
 
@@ -78,7 +79,7 @@ static inline pid_t table_client_start(unsigned port, long requests)
 	pid_t pid;
 
 	if (!folder)
-		work_die("BENCH_PROGRAMS, the folder of table_client: getenv");
+		work_die("to find table_client in the folder BENCH_PROGRAMS");
 	snprintf(path, sizeof(path), "%s/table_client", folder);
 	snprintf(port_text, sizeof(port_text), "%u", port);
 	snprintf(connections, sizeof(connections), "%d", TABLE_CONNECTIONS);

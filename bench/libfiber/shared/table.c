@@ -55,7 +55,8 @@ static void *server_main(void *arg)
 	int status;
 
 	for (int i = 0; i < TABLE_CONNECTIONS; i++) {
-		const int fd = fiber_accept(listener, NULL, NULL, FIBER_FOREVER);
+		const int fd = fiber_accept(listener, NULL, NULL,
+					    fiber_after(TABLE_PATIENCE * INT64_C(1000000000)));
 
 		if (fd < 0)
 			work_die("fiber_accept");

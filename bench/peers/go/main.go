@@ -240,6 +240,9 @@ func main() {
 		"shared-queue-0": sharedQueue(0, ends), "shared-queue-16": sharedQueue(16, ends),
 		"shared-queue-1024": sharedQueue(1024, ends), "shared-pipe-0": sharedQueue(0, 1),
 		"shared-pipe-16": sharedQueue(16, 1), "shared-broadcast": sharedBroadcast,
+		"shared-sem": sharedSem, "shared-waitgroup": sharedWaitgroup, "shared-group": sharedGroup,
+		"shared-select": sharedSelect, "shared-spawn": sharedSpawn, "shared-sleepers": sharedSleepers,
+		"shared-table-mutex": sharedTableMutex, "shared-table-rwlock": sharedTableRWMutex,
 	}
 	if len(os.Args) < 3 || works[os.Args[1]] == nil {
 		fmt.Fprintf(os.Stderr, "usage: %s WORK COUNT [ARG]\n", os.Args[0])

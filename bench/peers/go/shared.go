@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-// shared.go - goroutines on several OS threads that use one object; the works of bench/libfiber/shared.c
+// shared.go - goroutines on several OS threads that use one object; the works of bench/libfiber/shared
 package main
 
 import (
