@@ -74,8 +74,7 @@ STEALS = Line("steals", "per 1,000", text="steals", ours=True)
 
 
 def shared(name, text, count, lines=costs, **peers):
-    """What fibers share, on 1, 2, 4 and 8 carriers. peers: their counts, beside Go, which has ours. More carriers
-    than 4 have no target."""
+    """What fibers share, on 1, 2, 4 and 8 carriers; 8 have no target. Go has our count; peers: the other ones'."""
     first = f"shared-{name}-1"
     runs = {OURS: count, "Go": count, **{SHARING[peer]: n for peer, n in peers.items()}}
     for carriers in 1, 2, 4, 8:
@@ -131,23 +130,23 @@ WORKS = [
          {OURS: 5_000_000, "boost.fiber": 5_000_000, "State Threads": 10_000_000, "Go": 10_000_000,
           "GNU Pth": 10_000_000, "pthread": 10_000_000},
          ns(("fc", 3)), (50_000, 100_000)),
-    *shared("mutex", "a mutex, 2 fibers", 2_000_000),
-    *shared("mutex-yield", "a mutex, 100 fibers, a yield in every 8th hold", 1_000_000),
-    *shared("rwlock", "a rwlock, 2 readers", 2_000_000),
-    *shared("sem", "a semaphore of 2, 10 fibers, a yield in every 8th hold", 500_000),
-    *shared("queue-0", "a channel without room, 10 senders, 10 receivers", 500_000),
-    *shared("queue-16", "a channel of 16, 10 senders, 10 receivers", 1_000_000),
-    *shared("queue-1024", "a channel of 1,024, 10 senders, 10 receivers", 2_000_000),
-    *shared("pipe-0", "a channel without room, 1 sender, 1 receiver", 1_000_000),
-    *shared("pipe-16", "a channel of 16, 1 sender, 1 receiver", 2_000_000),
-    *shared("select", "2 channels without room, 10 senders, 10 that select over both", 300_000),
-    *shared("broadcast", "a condition, broadcast to 100, all back", 5_000),
-    *shared("waitgroup", "waitgroups, 100 fibers released and counted", 5_000),
-    *shared("group", "groups of 100 fibers that do little, a fiber", 300_000),
-    *shared("spawn", "4 fibers that spawn and join 10 at a time, a fiber", 1_000_000),
-    *shared("sleepers", "10,000 fibers x 10 sleeps of 1-20 ms", 10_000, costs_of_sleeps),
-    *shared("table-mutex", "a served table, 5 % writes, under a mutex, a request", 30_000, costs_of_requests),
-    *shared("table-rwlock", "a served table, 5 % writes, under a rwlock, a request", 30_000, costs_of_requests),
+    *shared("mutex", "a mutex, 2 fibers", 2_000_000, boost=500_000, pthread=2_000_000),
+    *shared("mutex-yield", "a mutex, 100 fibers, a yield in every 8th hold", 1_000_000, boost=200_000, pthread=200_000),
+    *shared("rwlock", "a rwlock, 2 readers", 2_000_000, pthread=2_000_000),
+    *shared("sem", "a semaphore of 2, 10 fibers, a yield in every 8th hold", 500_000, pthread=50_000),
+    *shared("queue-0", "a channel without room, 10 senders, 10 receivers", 500_000, boost=20_000, pthread=5_000),
+    *shared("queue-16", "a channel of 16, 10 senders, 10 receivers", 1_000_000, boost=50_000, pthread=50_000),
+    *shared("queue-1024", "a channel of 1,024, 10 senders, 10 receivers", 2_000_000, boost=500_000, pthread=500_000),
+    *shared("pipe-0", "a channel without room, 1 sender, 1 receiver", 1_000_000, boost=5_000, pthread=5_000),
+    *shared("pipe-16", "a channel of 16, 1 sender, 1 receiver", 2_000_000, boost=50_000, pthread=50_000),
+    *shared("select", "2 channels without room, 10 senders, 10 that select over both", 300_000, pthread=5_000),
+    *shared("broadcast", "a condition, broadcast to 100, all back", 5_000, boost=300, pthread=100),
+    *shared("waitgroup", "waitgroups, 100 fibers released and counted", 5_000, pthread=100),
+    *shared("group", "groups of 100 fibers that do little, a fiber", 300_000, pthread=5_000),
+    *shared("spawn", "4 fibers that spawn and join 10 at a time, a fiber", 1_000_000, boost=100_000, pthread=5_000),
+    *shared("sleepers", "10,000 fibers x 10 sleeps of 1-20 ms", 10_000, costs_of_sleeps, boost=10_000),
+    *shared("table-mutex", "a served table, 5 % writes, under a mutex, a request", 30_000, costs_of_requests, pthread=20_000),
+    *shared("table-rwlock", "a served table, 5 % writes, under a rwlock, a request", 30_000, costs_of_requests, pthread=20_000),
     Work("tree-1", "tree, 1,000,000 leaves, 1 carrier", "tree", 1,
          {OURS: 1_000_000, "Go": 1_000_000},
          [Line("cpu", "ms", ("who", "Go", 0.23))], (10_000, 100_000)),

@@ -14,7 +14,8 @@ REPEATS ?= 7
 BASE    ?=
 
 BENCH_LIBFIBER := $(wildcard bench/libfiber/*.c bench/libfiber/*/*.c)
-PEERS := $(basename $(notdir $(wildcard bench/peers/*.c bench/peers/*.cpp bench/peers/go)))
+# A peer is a file or a folder.
+PEERS := $(basename $(notdir $(wildcard bench/peers/*)))
 BENCHES := $(BUILD)/bench/switch_forms $(BUILD)/bench/control_words $(BUILD)/bench/guards $(BUILD)/bench/libfiber \
 	$(BUILD)/bench/table_client
 PEER_BINS := $(PEERS:%=$(BUILD)/bench/peers/%)
@@ -78,7 +79,6 @@ PEER_LIBS_st := -l:libst.a -Wl,-z,noexecstack
 PEER_HEADER_pth := pth.h
 PEER_LIBS_pth := -l:libpth.a
 PEER_HEADER_ucontext := ucontext.h
-PEER_HEADER_pthread := pthread.h
 PEER_FLAGS = $(OPT) -g -pthread -D_GNU_SOURCE -I.
 try = printf '\#include <%s>\nint main(void) { return 0; }\n' $(PEER_HEADER_$*) | \
 	$(1) -pthread - -x none -o /dev/null $(PEER_LIBS_$*) 2>/dev/null
@@ -90,12 +90,17 @@ $(BUILD)/bench/peers/%: bench/peers/%.c $(wildcard bench/*.h)
 	$(Q)! $(call try,$(CC) -x c) || \
 		$(CC) $(PEER_FLAGS) -std=gnu11 $(WARN) $(WERROR) -o $@ $< $(PEER_LIBS_$*)
 
-$(BUILD)/bench/peers/%: bench/peers/%.cpp $(wildcard bench/*.h)
-	$(call say,CXX,$<)
+$(BUILD)/bench/peers/boost_fiber: $(BUILD)/bench/peers/%: $(wildcard bench/peers/boost_fiber/* bench/*.h)
+	$(call say,CXX,$@)
 	@mkdir -p $(@D)
 	@rm -f $@
 	$(Q)! $(call try,$(CXX) -x c++) || \
-		$(CXX) $(PEER_FLAGS) -std=c++17 -Wall -Wextra $(WERROR) -o $@ $< $(PEER_LIBS_$*)
+		$(CXX) $(PEER_FLAGS) -std=c++17 -Wall -Wextra $(WERROR) -o $@ $(filter %.cpp,$^) $(PEER_LIBS_$*)
+
+$(BUILD)/bench/peers/pthread: $(BUILD)/bench/peers/%: $(wildcard bench/peers/pthread/* bench/*.h fixtures/listen.h)
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(PEER_FLAGS) -std=gnu11 $(WARN) $(WERROR) -o $@ $(filter %.c,$^)
 
 # go writes only below the build folder and downloads nothing.
 $(BUILD)/bench/peers/go: $(wildcard bench/peers/go/*.go)

@@ -1,41 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pthread.c - system threads, all on one CPU, as fibers of one carrier are
+ * main.c - system threads: all on one CPU, as fibers of one carrier are, or on several: see pthread.h
  *
  * Yield is sched_yield(2). CPU time includes the kernel's part, which is nearly all of it.
  */
-#include <pthread.h>
 #include <sched.h>
 
-#include "bench/work.h"
-
-static void on_one_cpu(void)
-{
-	cpu_set_t here;
-
-	CPU_ZERO(&here);
-	CPU_SET(sched_getcpu(), &here);
-	sched_setaffinity(0, sizeof(here), &here);
-}
-
-static pthread_t start(void *(*fn)(void *), void *arg)
-{
-	pthread_attr_t attr;
-	pthread_t thread;
-
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, 65536);
-	if (pthread_create(&thread, &attr, fn, arg))
-		work_die("pthread_create");
-	pthread_attr_destroy(&attr);
-	return thread;
-}
+#include "bench/peers/pthread/pthread.h"
 
 static pthread_mutex_t table = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t turned = PTHREAD_COND_INITIALIZER;
 
 #define THREAD	       pthread_t
-#define START(fn, arg) start(fn, arg)
+#define START(fn, arg) threads_start(fn, arg)
 #define JOIN(thread)   pthread_join(thread, NULL)
 #define RUNS_AT_ONCE   true
 #define LOCK()	       pthread_mutex_lock(&table)
@@ -54,7 +31,7 @@ static void *yielder(void *arg)
 
 static void run_yield(long count, long n)
 {
-	on_one_cpu();
+	threads_on(1);
 	threads_yield(count, n, yielder);
 }
 
@@ -72,12 +49,12 @@ static void run_spawn(long count, long n)
 	pthread_t *threads = threads_room(n);
 	double cpu;
 
-	on_one_cpu();
+	threads_on(1);
 	cpu = work_cpu();
 	for (long r = 0; r < rounds; r++) {
 		pthread_mutex_lock(&table);
 		for (long i = 0; i < n; i++)
-			threads[i] = start(nothing, NULL);
+			threads[i] = threads_start(nothing, NULL);
 		pthread_mutex_unlock(&table);
 		for (long i = 0; i < n; i++)
 			pthread_join(threads[i], NULL);
@@ -88,14 +65,14 @@ static void run_spawn(long count, long n)
 
 static void run_cond(long count, long arg)
 {
-	on_one_cpu();
+	threads_on(1);
 	threads_cond(count, arg);
 }
 
 static void run_mutex(long count, long arg)
 {
 	/* glibc omits the locked instruction until a process has started a second thread. */
-	JOIN(start(nothing, NULL));
+	JOIN(threads_start(nothing, NULL));
 	threads_mutex(count, arg);
 }
 
@@ -106,6 +83,22 @@ int main(int argc, char **argv)
 		{"spawn", run_spawn},
 		{"cond", run_cond},
 		{"mutex", run_mutex},
+		{"shared-mutex", threads_shared_mutex},
+		{"shared-mutex-yield", threads_shared_mutex_yield},
+		{"shared-rwlock", threads_shared_rwlock},
+		{"shared-sem", threads_shared_sem},
+		{"shared-queue-0", threads_shared_queue_0},
+		{"shared-queue-16", threads_shared_queue_16},
+		{"shared-queue-1024", threads_shared_queue_1024},
+		{"shared-pipe-0", threads_shared_pipe_0},
+		{"shared-pipe-16", threads_shared_pipe_16},
+		{"shared-select", threads_shared_select},
+		{"shared-broadcast", threads_shared_broadcast},
+		{"shared-waitgroup", threads_shared_waitgroup},
+		{"shared-group", threads_shared_group},
+		{"shared-spawn", threads_shared_spawn},
+		{"shared-table-mutex", threads_shared_table_mutex},
+		{"shared-table-rwlock", threads_shared_table_rwlock},
 	};
 
 	return work_main(argc, argv, works, sizeof(works) / sizeof(works[0]));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * boost_fiber.cpp - boost.fiber, one thread, its default scheduler
+ * main.cpp - boost.fiber: one thread, its default scheduler; shared.cpp has the works of several threads
  *
  * Stacks come from its pool: the default, malloc, maps and unmaps each of them. None has a guard.
  */
@@ -11,6 +11,7 @@
 #include <mutex>
 #include <vector>
 
+#include "bench/peers/boost_fiber/shared.hpp"
 #include "bench/work.h"
 
 namespace bf = boost::fibers;
@@ -157,8 +158,22 @@ static void run_naps(long n, long naps)
 int main(int argc, char **argv)
 {
 	static const struct work works[] = {
-		{"yield", run_yield}, {"spawn", run_spawn}, {"cond", run_cond},
-		{"mutex", run_mutex}, {"naps", run_naps},   {"channel", run_channel},
+		{"yield", run_yield},
+		{"spawn", run_spawn},
+		{"cond", run_cond},
+		{"mutex", run_mutex},
+		{"naps", run_naps},
+		{"channel", run_channel},
+		{"shared-mutex", shared_mutex},
+		{"shared-mutex-yield", shared_mutex_yield},
+		{"shared-queue-0", shared_queue_0},
+		{"shared-queue-16", shared_queue_16},
+		{"shared-queue-1024", shared_queue_1024},
+		{"shared-pipe-0", shared_pipe_0},
+		{"shared-pipe-16", shared_pipe_16},
+		{"shared-broadcast", shared_broadcast},
+		{"shared-spawn", shared_spawn},
+		{"shared-sleepers", shared_sleepers},
 	};
 
 	return work_main(argc, argv, works, sizeof(works) / sizeof(works[0]));
