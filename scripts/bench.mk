@@ -110,6 +110,19 @@ $(BUILD)/bench/peers/go: $(wildcard bench/peers/go/*.go)
 	$(Q)! command -v go >/dev/null || \
 		GOCACHE=$(abspath $(BUILD))/obj/go GO111MODULE=off GOPROXY=off GOFLAGS= go build -o $@ $^
 
+# cargo takes tokio from Debian's packages, and works in the build folder, where it also writes Cargo.lock.
+CRATES := /usr/share/cargo/registry
+$(BUILD)/bench/peers/tokio: $(wildcard bench/peers/tokio/Cargo.toml bench/peers/tokio/src/*.rs)
+	$(call say,CARGO,$@)
+	@mkdir -p $(@D) $(BUILD)/obj/tokio
+	@rm -rf $@ $(BUILD)/obj/tokio/src $(BUILD)/obj/tokio/Cargo.*
+	@cp -r bench/peers/tokio/. $(BUILD)/obj/tokio
+	$(Q)! { command -v cargo && ls -d $(CRATES)/tokio-1.*; } >/dev/null 2>&1 || { \
+		CARGO_HOME=$(abspath $(BUILD))/obj/tokio/home cargo build --quiet --release --offline \
+		--config 'source.crates-io.replace-with="debian"' --config 'source.debian.directory="$(CRATES)"' \
+		--manifest-path $(BUILD)/obj/tokio/Cargo.toml --target-dir $(BUILD)/obj/tokio/target && \
+		cp $(BUILD)/obj/tokio/target/release/tokio_peer $@; }
+
 # The checker of histories of libfiber-test. LINEAR: a part of the name of a kind of history; default: all.
 .PHONY: bench-linearizable
 bench-linearizable: $(BUILD)/bench/linearizable
