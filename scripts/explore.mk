@@ -34,7 +34,7 @@ OBJCOPY       ?= objcopy
 # What production has at the seams is replaced by libfiber-test/seams.
 EXPLORE_INC := -Ilibfiber-test/seams -Ilibfiber-test -Ilibfiber-test/include \
 	$(filter-out -Ilibfiber/base/choice/none -Ilibfiber/base/order/none -Ilibfiber/runtime/carriers/threads \
-	-Ilibfiber/stack/reserve/batch,$(LIB_INC))
+	-Ilibfiber/stack/reserve/batch -Ilibfiber/core/sole/%,$(LIB_INC)) -Ilibfiber/core/sole/none
 # The library's own memory is not that of the program (libfiber-test/libc/own.h).
 ALLOCATIONS := malloc calloc realloc aligned_alloc strdup
 EXPLORE_INC += $(foreach a,$(ALLOCATIONS),-D$(a)=fib_own_$(a))

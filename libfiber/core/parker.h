@@ -20,6 +20,7 @@
 
 #include "base/atomic.h"
 #include "base/list.h"
+#include "core/sole.h"
 
 enum fib_outcome {
 	FIB_OUTCOME_IDLE,	/* not waiting; 0, as in a record that was never used */
@@ -86,10 +87,16 @@ static inline uint32_t fib_parker_arm(struct fib_parker *p, enum fib_outcome arm
  * then make the waiter run. */
 static inline bool fib_parker_claim(struct fib_parker *p, uint32_t armed, enum fib_outcome outcome)
 {
-	uint32_t expected = armed;
-
 	/* label: parker.claim */
-	return fib_cas(&p->word, &expected, (armed & ~FIB_OUTCOME_MASK) | outcome);
+	return fib_sole_cas32(&p->word, armed, (armed & ~FIB_OUTCOME_MASK) | outcome);
+}
+
+/* The same within a section, see sole.h; section 0: not in one, but fib_sole_enter() was called. */
+static inline bool fib_parker_claim_in(uint32_t section, struct fib_parker *p, uint32_t armed,
+				       enum fib_outcome outcome)
+{
+	/* pairs: parker.claim */
+	return fib_sole_cas32_in(section, &p->word, armed, (armed & ~FIB_OUTCOME_MASK) | outcome);
 }
 
 #endif

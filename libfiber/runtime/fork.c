@@ -22,6 +22,7 @@
 #include "core/hazard.h"
 #include "core/labels.h"
 #include "core/registry.h"
+#include "core/sole.h"
 #include "io/name.h"
 #include "io/table.h"
 #include "life/offload.h"
@@ -60,6 +61,7 @@ static void in_child(void)
 	fib_tick_forget();
 	fib_registry_forget();
 	fib_hazard_forget();
+	fib_sole_forget();
 	fib_offload_forget();
 	fib_thread_wait_forget();
 	fib_descriptor_forget_all();

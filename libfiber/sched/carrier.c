@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "base/tls.h"
 #include "core/registry.h"
+#include "core/sole.h"
 #include "os/os.h"
 #include "probe.h"
 #include "sched/observer.h"
@@ -207,12 +208,15 @@ void *fib_carrier_main(void *arg)
 	 */
 	if (fib_os_altstack_enter(&c->altstack) < 0)
 		c->altstack = NULL;
+	if (c->sched->carrier_count == 1)
+		fib_sole_begin();
 	c->above.carrier_begins(c);
 	fib_context_adopt(&c->announce);
 	fib_counters_give(c);
 	pthread_cleanup_push(end_of_thread, c);
 	run_fibers(c);
 	pthread_cleanup_pop(0);
+	fib_sole_finish();
 	fib_stack_flush(&c->stacks);
 	fib_record_flush(&c->records);
 	fib_context_done(&c->announce);

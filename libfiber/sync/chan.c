@@ -110,7 +110,7 @@ static void put(struct fiber_chan *chan, const void *elem)
 
 /* Claim the first waiter of a side that can be claimed. NULL: there is none. */
 static fib_always_inline struct fib_chan_waiter *claim(struct fiber_chan *chan,
-						       enum fib_chan_side side,
+						       enum fib_chan_side side, uint32_t section,
 						       struct fib_wake *ret, int result)
 {
 	struct fiber_wait_queue *q = &chan->sides[side];
@@ -119,7 +119,7 @@ static fib_always_inline struct fib_chan_waiter *claim(struct fiber_chan *chan,
 	while ((w = fib_queue_first(q))) {
 		struct fib_chan_waiter *other = fib_container(w, struct fib_chan_waiter, w);
 
-		if (fib_queue_claim_first(q, ret)) {
+		if (fib_queue_claim_first_in(q, section, ret)) {
 			other->result = result;
 			other->served = true;
 			return other;
@@ -131,6 +131,7 @@ static fib_always_inline struct fib_chan_waiter *claim(struct fiber_chan *chan,
 
 /* Filled under the lock; if wake.word is set, wake it after the unlock. */
 struct outcome {
+	uint32_t section; /* see sole.h */
 	int result;
 	struct fib_wake wake;
 };
@@ -144,7 +145,7 @@ static fib_always_inline bool give(struct fiber_chan *chan, const void *elem, st
 		ret->result = -EPIPE;
 		return true;
 	}
-	receiver = claim(chan, FIB_CHAN_RECV, &ret->wake, 0);
+	receiver = claim(chan, FIB_CHAN_RECV, ret->section, &ret->wake, 0);
 	if (receiver) {
 		fib_order_send(chan, chan->capacity, NULL);
 		fib_order_receive(chan, chan->capacity, &receiver->w);
@@ -162,7 +163,8 @@ static fib_always_inline bool take(struct fiber_chan *chan, void *elem, struct o
 {
 	/* Senders that wait on a closed channel are about to be woken with -EPIPE. */
 	struct fib_chan_waiter *sender =
-		fib_load(&chan->closed) ? NULL : claim(chan, FIB_CHAN_SEND, &ret->wake, 0);
+		fib_load(&chan->closed) ? NULL
+					: claim(chan, FIB_CHAN_SEND, ret->section, &ret->wake, 0);
 
 	if (fib_load(&chan->count)) {
 		fib_order_receive(chan, chan->capacity, NULL);
@@ -200,9 +202,9 @@ static fib_always_inline bool try(struct fiber_chan *chan, enum fib_chan_side si
 	struct outcome outcome;
 	bool done;
 
-	fib_spin_lock(&chan->lock);
+	outcome.section = fib_sole_lock(&chan->lock);
 	done = now(chan, side, elem, &outcome);
-	fib_spin_unlock(&chan->lock);
+	fib_sole_unlock(&chan->lock, outcome.section);
 	if (!done)
 		return false;
 	if (outcome.wake.word)
@@ -219,7 +221,7 @@ bool fib_chan_try(struct fiber_chan *chan, enum fib_chan_side side, void *elem, 
 bool fib_chan_try_locked(struct fiber_chan *chan, enum fib_chan_side side, void *elem, int *ret,
 			 struct fib_wake *ret_wake)
 {
-	struct outcome outcome;
+	struct outcome outcome = {.section = 0};
 
 	if (!fib_chan_promising(chan, side) || !now(chan, side, elem, &outcome))
 		return false;
@@ -251,7 +253,7 @@ bool fib_chan_join(struct fiber_chan *chan, enum fib_chan_side side, struct fib_
 {
 	bool ready;
 
-	fib_spin_lock(&chan->lock);
+	fib_chan_lock(chan);
 	ready = fib_load(&chan->closed);
 	if (side == FIB_CHAN_SEND)
 		ready = ready || fib_load(&chan->count) < chan->capacity ||
@@ -260,7 +262,7 @@ bool fib_chan_join(struct fiber_chan *chan, enum fib_chan_side side, struct fib_
 		ready = ready || fib_load(&chan->count) || others_wait(chan, FIB_CHAN_SEND, me);
 	if (!ready)
 		append(chan, side, me);
-	fib_spin_unlock(&chan->lock);
+	fib_chan_unlock(chan);
 	return !ready;
 }
 
@@ -268,10 +270,10 @@ bool fib_chan_leave(struct fiber_chan *chan, enum fib_chan_side side, struct fib
 {
 	bool served;
 
-	fib_spin_lock(&chan->lock);
+	fib_chan_lock(chan);
 	fib_queue_remove(&chan->sides[side], &me->w);
 	served = me->served;
-	fib_spin_unlock(&chan->lock);
+	fib_chan_unlock(chan);
 	return served;
 }
 
@@ -297,6 +299,7 @@ static fib_always_inline int wait_in_channel(struct fiber_chan *chan, enum fib_c
 					     void *elem, int64_t deadline)
 {
 	struct fib_chan_waiter me;
+	uint32_t section;
 	int rc, result;
 
 	rc = fib_wait_begin(&me.w, side == FIB_CHAN_SEND ? FIB_WAIT_CHAN_SEND : FIB_WAIT_CHAN_RECV,
@@ -304,14 +307,14 @@ static fib_always_inline int wait_in_channel(struct fiber_chan *chan, enum fib_c
 	if (fib_unlikely(rc < 0))
 		return fib_chan_try(chan, side, elem, &result) ? result : rc;
 	me.elem = elem;
-	fib_spin_lock(&chan->lock);
+	section = fib_sole_lock(&chan->lock);
 	if (fib_unlikely(fib_chan_promising(chan, side))) {
-		fib_spin_unlock(&chan->lock);
+		fib_sole_unlock(&chan->lock, section);
 		fib_wait_abort(&me.w);
 		return operate(chan, side, elem, deadline);
 	}
 	append(chan, side, &me);
-	fib_spin_unlock(&chan->lock);
+	fib_sole_unlock(&chan->lock, section);
 	/* A woken fiber runs after the unlock. A blocking waiter may return while its waker still
 	 * copies (see above). */
 	if (fib_likely(fib_wait_fast(&me.w, deadline, &rc)))
@@ -363,10 +366,10 @@ static bool dismiss_one(struct fiber_chan *chan)
 	struct fib_wake wake;
 	bool claimed;
 
-	fib_spin_lock(&chan->lock);
-	claimed = claim(chan, FIB_CHAN_SEND, &wake, -EPIPE) ||
-		  claim(chan, FIB_CHAN_RECV, &wake, -EPIPE);
-	fib_spin_unlock(&chan->lock);
+	fib_chan_lock(chan);
+	claimed = claim(chan, FIB_CHAN_SEND, 0, &wake, -EPIPE) ||
+		  claim(chan, FIB_CHAN_RECV, 0, &wake, -EPIPE);
+	fib_chan_unlock(chan);
 	if (claimed)
 		fib_wake(&wake, false);
 	return claimed;
@@ -378,11 +381,11 @@ int fiber_chan_close(struct fiber_chan *chan)
 
 	fib_choice(chan);
 	fib_must_have(chan, "the channel");
-	fib_spin_lock(&chan->lock);
+	fib_chan_lock(chan);
 	closed = fib_load(&chan->closed);
 	fib_order_release(chan);
 	fib_store(&chan->closed, true);
-	fib_spin_unlock(&chan->lock);
+	fib_chan_unlock(chan);
 	/* No caller joins a closed channel, so this loop ends. */
 	while (dismiss_one(chan))
 		;

@@ -42,6 +42,17 @@ struct fib_chan_waiter {
 	bool served; /* L: the wait was claimed through this place */
 };
 
+static inline void fib_chan_lock(struct fiber_chan *chan)
+{
+	fib_sole_check();
+	fib_spin_lock(&chan->lock);
+}
+
+static inline void fib_chan_unlock(struct fiber_chan *chan)
+{
+	fib_spin_unlock(&chan->lock);
+}
+
 /*
  * Returns whether a call on that side would not have to wait. Exact under the lock; without it the
  * answer may be out of date. Without a branch, because the answer is hard to predict.
@@ -51,7 +62,8 @@ static inline bool fib_chan_promising(const struct fiber_chan *chan, enum fib_ch
 	size_t count = fib_load(&chan->count);
 	bool room = side == FIB_CHAN_SEND ? count < chan->capacity : count != 0;
 
-	return room | fib_load(&chan->closed) | fib_queue_occupied(&chan->sides[!side]);
+	return (int)room | (int)fib_load(&chan->closed) |
+	       (int)fib_queue_occupied(&chan->sides[!side]);
 }
 
 /*

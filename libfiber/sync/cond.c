@@ -39,6 +39,7 @@ int fiber_cond_wait(struct fiber_cond *cond, struct fiber_mutex *mutex, int64_t 
 {
 	struct cond_waiter w;
 	struct fiber *me;
+	uint32_t section;
 	int rc;
 
 	fib_choice(cond);
@@ -50,9 +51,9 @@ int fiber_cond_wait(struct fiber_cond *cond, struct fiber_mutex *mutex, int64_t 
 	if (rc < 0)
 		return rc;
 	w.mutex = mutex;
-	fib_queue_lock(&cond->waiters);
+	section = fib_queue_enter(&cond->waiters);
 	fib_queue_append(&cond->waiters, &w.waiter);
-	fib_queue_unlock(&cond->waiters);
+	fib_queue_leave(&cond->waiters, section);
 	me = w.waiter.parker->fiber;
 	fib_mutex_unlock(mutex, me);
 	rc = fib_queue_wait(&cond->waiters, &w.waiter, deadline);

@@ -54,9 +54,7 @@
 
 static bool take_free(struct fiber_mutex *mutex, uint64_t me)
 {
-	uint64_t nobody = 0;
-
-	return fib_cas(&mutex->owner, &nobody, me);
+	return fib_sole_cas64(&mutex->owner, 0, me);
 }
 
 /*
@@ -81,15 +79,16 @@ static bool take_or_announce(struct fiber_mutex *mutex, uint64_t me)
 static fib_always_inline int wait_in_queue(struct fiber_mutex *mutex, struct fib_waiter *w,
 					   int64_t deadline)
 {
-	fib_queue_lock(&mutex->waiters);
+	const uint32_t section = fib_queue_enter(&mutex->waiters);
+
 	if (take_or_announce(mutex, w->who)) {
-		fib_queue_unlock(&mutex->waiters);
+		fib_queue_leave(&mutex->waiters, section);
 		fib_wait_abort(w);
 		return 0;
 	}
 	w->moved = false;
 	fib_queue_append(&mutex->waiters, w);
-	fib_queue_unlock(&mutex->waiters);
+	fib_queue_leave(&mutex->waiters, section);
 	return fib_queue_wait(&mutex->waiters, w, deadline);
 }
 
@@ -272,12 +271,12 @@ static _Noreturn void die_not_owner(struct fiber_mutex *mutex, uint64_t me, uint
 }
 
 /* Unlink the first waiter and claim its wait, if that was not done when it was moved here. */
-static bool claim_first(struct fiber_mutex *mutex, struct fib_wake *ret)
+static bool claim_first(struct fiber_mutex *mutex, uint32_t section, struct fib_wake *ret)
 {
 	struct fib_waiter *w = fib_queue_first(&mutex->waiters);
 
 	if (!w->moved)
-		return fib_queue_claim_first(&mutex->waiters, ret);
+		return fib_queue_claim_first_in(&mutex->waiters, section, ret);
 	fib_queue_unlink(&mutex->waiters, w);
 	*ret = (struct fib_wake){w->parker->fiber, NULL};
 	return true;
@@ -289,16 +288,16 @@ static bool claim_first(struct fiber_mutex *mutex, struct fib_wake *ret)
  */
 static bool hand_over(struct fiber_mutex *mutex, uint64_t me)
 {
+	const uint32_t section = fib_queue_enter(&mutex->waiters);
 	struct fib_wake wake;
 	struct fib_waiter *w;
 	bool claimed = false;
 
-	fib_queue_lock(&mutex->waiters);
 	while (!claimed && (w = fib_queue_first(&mutex->waiters))) {
 		const uint64_t more = mutex->waiters.length > 1 ? FIB_HOLDER_CONTENDED : 0;
 		const uint64_t next = w->who | more;
 
-		claimed = claim_first(mutex, &wake);
+		claimed = claim_first(mutex, section, &wake);
 		if (claimed) {
 			fib_wake_show(&wake);
 			fib_store(&mutex->owner, next);
@@ -306,7 +305,7 @@ static bool hand_over(struct fiber_mutex *mutex, uint64_t me)
 	}
 	if (!claimed)
 		fib_store(&mutex->owner, me);
-	fib_queue_unlock(&mutex->waiters);
+	fib_queue_leave(&mutex->waiters, section);
 	if (claimed)
 		fib_wake(&wake, true);
 	return claimed;
@@ -318,8 +317,9 @@ static bool free_now(struct fiber_mutex *mutex, uint64_t me)
 	uint64_t owner = fib_load(&mutex->owner);
 
 	/* After the swap another caller may lock, unlock and free it: do not touch it again. */
-	if (owner == me && fib_cas(&mutex->owner, &owner, 0))
+	if (owner == me && fib_sole_cas64(&mutex->owner, me, 0))
 		return true;
+	owner = fib_load(&mutex->owner);
 	if (owner != (me | FIB_HOLDER_CONTENDED))
 		die_not_owner(mutex, me, owner);
 	return false;

@@ -73,7 +73,7 @@ static uint32_t lock_channels(const struct fib_selection *s, struct fiber_chan *
 	for (i = 0; i < cases; i++) {
 		if (n && locks[n - 1] == locks[i])
 			continue;
-		fib_spin_lock(&locks[i]->lock);
+		fib_chan_lock(locks[i]);
 		locks[n++] = locks[i];
 	}
 	return n;
@@ -103,7 +103,7 @@ int fib_select_look_at_once(struct fib_selection *s)
 		done = look_locked(&s->cases[at], now, &wake);
 	}
 	while (n-- > 0)
-		fib_spin_unlock(&locks[n]->lock);
+		fib_chan_unlock(locks[n]);
 	if (wake.word)
 		fib_wake(&wake, true);
 	return done ? (int)at : -1;

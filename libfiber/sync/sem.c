@@ -32,9 +32,9 @@ int fiber_sem_init(struct fiber_sem *sem, uint64_t count)
 /* Take one now, or join the queue (w not NULL). */
 static bool take(struct fiber_sem *sem, struct fib_waiter *w)
 {
+	const uint32_t section = fib_queue_enter(&sem->waiters);
 	bool taken;
 
-	fib_queue_lock(&sem->waiters);
 	taken = fib_load(&sem->count) > 0;
 	if (taken)
 		fib_store(&sem->count, fib_load(&sem->count) - 1);
@@ -42,7 +42,7 @@ static bool take(struct fiber_sem *sem, struct fib_waiter *w)
 		fib_queue_append(&sem->waiters, w);
 	if (taken)
 		fib_order_acquire(sem);
-	fib_queue_unlock(&sem->waiters);
+	fib_queue_leave(&sem->waiters, section);
 	return taken;
 }
 
@@ -91,19 +91,20 @@ int fiber_sem_post(struct fiber_sem *sem)
 {
 	struct fib_wake wake;
 	bool claimed = false;
+	uint32_t section;
 	int rc = 0;
 
 	fib_choice(sem);
 	fib_must_have(sem, "the semaphore");
 	fib_order_release(sem);
-	fib_queue_lock(&sem->waiters);
+	section = fib_queue_enter(&sem->waiters);
 	while (!claimed && fib_queue_first(&sem->waiters))
-		claimed = fib_queue_claim_first(&sem->waiters, &wake);
+		claimed = fib_queue_claim_first_in(&sem->waiters, section, &wake);
 	if (!claimed && fib_load(&sem->count) == UINT64_MAX)
 		rc = -EOVERFLOW;
 	else if (!claimed)
 		fib_store(&sem->count, fib_load(&sem->count) + 1);
-	fib_queue_unlock(&sem->waiters);
+	fib_queue_leave(&sem->waiters, section);
 	if (claimed)
 		fib_wake(&wake, true);
 	return rc;

@@ -12,7 +12,6 @@
 #include "wait/wait_queue.h"
 
 #include "order.h"
-#include "os/spin.h"
 #include "sched/sched.h"
 
 bool fib_queue_claim_next(struct fiber_wait_queue *q, struct fib_wake_list *list)
@@ -67,20 +66,20 @@ void fib_queue_remove(struct fiber_wait_queue *q, struct fib_waiter *w)
 
 void fib_queue_forget(struct fiber_wait_queue *q, struct fib_waiter *w)
 {
-	fib_spin_lock(&q->lock);
+	fib_queue_lock(q);
 	fib_queue_remove(q, w);
-	fib_spin_unlock(&q->lock);
+	fib_queue_unlock(q);
 }
 
 bool fib_queue_wake_one(struct fiber_wait_queue *q)
 {
-	struct fib_wake wake;
+	const uint32_t section = fib_queue_enter(q);
+	struct fib_wake wake = {NULL, NULL};
 	bool claimed = false;
 
-	fib_spin_lock(&q->lock);
 	while (fib_queue_occupied(q) && !claimed)
-		claimed = fib_queue_claim_first(q, &wake);
-	fib_spin_unlock(&q->lock);
+		claimed = fib_queue_claim_first_in(q, section, &wake);
+	fib_queue_leave(q, section);
 	if (claimed)
 		fib_wake(&wake, true);
 	return claimed;

@@ -9,18 +9,33 @@
 #include <fiber/sync.h>
 
 #include "order.h"
-#include "os/spin.h"
+#include "core/sole.h"
 #include "wait/wait.h"
 #include "wait/wake.h"
 
 static inline void fib_queue_lock(struct fiber_wait_queue *q)
 {
+	fib_sole_check();
 	fib_spin_lock(&q->lock);
 }
 
 static inline void fib_queue_unlock(struct fiber_wait_queue *q)
 {
 	fib_spin_unlock(&q->lock);
+}
+
+/*
+ * Lock for a few instructions that no switch, wait or system call interrupts. Returns what
+ * fib_queue_leave() takes: the section of sole.h, if no lock is needed.
+ */
+static inline uint32_t fib_queue_enter(struct fiber_wait_queue *q)
+{
+	return fib_sole_lock(&q->lock);
+}
+
+static inline void fib_queue_leave(struct fiber_wait_queue *q, uint32_t section)
+{
+	fib_sole_unlock(&q->lock, section);
 }
 
 /* Returns whether the queue has waiters. Without the lock the answer may be out of date. */
@@ -71,16 +86,13 @@ static inline struct fib_waiter *fib_queue_first(struct fiber_wait_queue *q)
 	return fib_waiter_of(fib_load(&q->head));
 }
 
-/*
- * Unlink the first waiter and try to claim its wait. True: the caller must wake *ret after the
- * unlock.
- */
-static inline bool fib_queue_claim_first(struct fiber_wait_queue *q, struct fib_wake *ret)
+/* Unlink the first waiter. Returns it; *ret: whom to wake once its wait is claimed. */
+static inline struct fib_waiter *fib_queue_take_first(struct fiber_wait_queue *q,
+						      struct fib_wake *ret)
 {
 	struct fib_waiter *w = fib_queue_first(q);
 	struct fib_parker *parker = w->parker;
 	struct fib_list *second = w->link.next;
-	uint32_t armed = w->armed;
 
 	fib_store(&q->head, second);
 	if (second)
@@ -91,7 +103,28 @@ static inline bool fib_queue_claim_first(struct fiber_wait_queue *q, struct fib_
 	w->linked = false;
 	ret->fiber = parker->blocks ? NULL : parker->fiber;
 	ret->word = &parker->word;
-	return fib_order_wake_if(fib_parker_claim(parker, armed, FIB_OUTCOME_WOKEN), w);
+	return w;
+}
+
+/*
+ * Unlink the first waiter and try to claim its wait. True: the caller must wake *ret after the
+ * unlock.
+ */
+static inline bool fib_queue_claim_first(struct fiber_wait_queue *q, struct fib_wake *ret)
+{
+	struct fib_waiter *w = fib_queue_take_first(q, ret);
+
+	return fib_order_wake_if(fib_parker_claim(w->parker, w->armed, FIB_OUTCOME_WOKEN), w);
+}
+
+/* The same after fib_queue_enter() or fib_sole_lock() returned `section`. */
+static inline bool fib_queue_claim_first_in(struct fiber_wait_queue *q, uint32_t section,
+					    struct fib_wake *ret)
+{
+	struct fib_waiter *w = fib_queue_take_first(q, ret);
+
+	return fib_order_wake_if(
+		fib_parker_claim_in(section, w->parker, w->armed, FIB_OUTCOME_WOKEN), w);
 }
 
 /* Waiters claimed under one hold of the lock, linked by their nodes. Initialize to {NULL, NULL}. */

@@ -155,9 +155,9 @@ static bool somebody_waits(struct fiber_chan *chan)
 {
 	bool somebody;
 
-	fib_spin_lock(&chan->lock);
+	fib_chan_lock(chan);
 	somebody = chan->sides[FIB_CHAN_RECV].length != 0;
-	fib_spin_unlock(&chan->lock);
+	fib_chan_unlock(chan);
 	return somebody;
 }
 

@@ -12,9 +12,9 @@ static inline uint32_t waiting(struct fiber_chan *chan, enum fib_chan_side side)
 {
 	uint32_t length;
 
-	fib_spin_lock(&chan->lock);
+	fib_chan_lock(chan);
 	length = chan->sides[side].length;
-	fib_spin_unlock(&chan->lock);
+	fib_chan_unlock(chan);
 	return length;
 }
 
