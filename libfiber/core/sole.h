@@ -126,6 +126,27 @@ static inline bool fib_sole_cas32(_Atomic uint32_t *p, uint32_t expected, uint32
 	return done;
 }
 
+/*
+ * fib_sole_cas64(), or false at a moment when the sole use begins or ends, even if *p == expected.
+ * Calls no function, so its caller need not save registers.
+ */
+static inline bool fib_sole_cas64_quick(_Atomic uint64_t *p, uint64_t expected, uint64_t v)
+{
+	/* pairs: sole.shared */
+	const uint64_t me = fib_sole_thread(), user = fib_load_acquire(&fib_sole.user);
+	uint32_t section;
+	bool done;
+
+	if (user != me)
+		return user == FIB_SOLE_SHARED && fib_cas(p, &expected, v);
+	section = fib_load(&fib_sole.inside) + 1;
+	fib_store(&fib_sole.inside, section);
+	fib_fence_compiler(); /* pairs: sole.gap */
+	done = fib_load(&fib_sole.user) == me && fib_sole_plain_cas64(p, expected, v);
+	fib_sole_leave(section);
+	return done;
+}
+
 static inline bool fib_sole_cas64(_Atomic uint64_t *p, uint64_t expected, uint64_t v)
 {
 	const uint32_t section = fib_sole_enter();

@@ -220,7 +220,7 @@ int fiber_mutex_lock(struct fiber_mutex *mutex, int64_t deadline)
 	if (fib_unlikely(!me || !--c->locks)) {
 		rc = lock_slow(mutex, deadline, at);
 	} else {
-		if (fib_likely(take_free(mutex, me->id))) {
+		if (fib_likely(fib_sole_cas64_quick(&mutex->owner, 0, me->id))) {
 			fib_order_lock(mutex, at, true);
 			fib_held_mutex(me, mutex, at);
 			return 0;
@@ -244,7 +244,8 @@ void fib_mutex_relock(struct fiber_mutex *mutex, struct fiber *me, const void *a
 	const uint64_t id = me ? me->id : fib_caller_thread();
 
 	/* A waiter that a broadcast has moved to the mutex comes back as its owner. */
-	if (!take_free(mutex, id) && (fib_load(&mutex->owner) & ~FIB_HOLDER_CONTENDED) != id)
+	if (!fib_sole_cas64_quick(&mutex->owner, 0, id) &&
+	    (fib_load(&mutex->owner) & ~FIB_HOLDER_CONTENDED) != id)
 		wait_always(mutex);
 	fib_order_lock(mutex, at, true);
 	if (fib_likely(me != NULL))

@@ -30,7 +30,7 @@ static inline int fib_mutex_unlock(struct fiber_mutex *mutex, struct fiber *me)
 		 * it another caller may lock, unlock and free the mutex: do not touch it again.
 		 */
 		if (fib_likely(fib_load(&mutex->owner) == owner &&
-			       fib_sole_cas64(&mutex->owner, owner, 0)))
+			       fib_sole_cas64_quick(&mutex->owner, owner, 0)))
 			return 0;
 	}
 	return fib_mutex_unlock_slow(mutex);
