@@ -295,7 +295,7 @@ static void test_registry_describes_every_object_that_has_a_name(void **state)
 {
 	struct fiber_cond cond = {.name = "not-empty"};
 	struct fiber_sem sem = {.name = "slots"};
-	struct fiber_rwlock rwlock = {.name = "routes", .owner = 99, .readers = 3};
+	struct fiber_rwlock rwlock = {.name = "routes", .owner = 99};
 	struct fiber_event event = {.name = "started", .set = 1};
 	struct fiber_barrier barrier = {.name = "phase", .count = 5};
 	struct fiber_once once = {.name = "tables", .runner = 77};

@@ -141,7 +141,7 @@ static bool all_return(int mutex, int rwlock, int64_t deadline)
 	fiber_rwlock_unlock(&l);
 	good = good && fiber_rwlock_wrlock(&l, deadline) == rwlock;
 	fiber_rwlock_unlock(&l);
-	return good && !l.owner && !l.readers && !l.reader && !l.waiters.length;
+	return good && !l.owner && !l.state && !l.waiters.length;
 }
 
 static void *refused(void *arg)
@@ -244,7 +244,7 @@ static void *hand_a_read_lock_over(void *arg)
 	}
 	rc = fiber_rwlock_wrlock(&l, FIBER_FOREVER);
 	fiber_rwlock_unlock(&l);
-	return (void *)(intptr_t)(rc == 0 && !l.reader);
+	return (void *)(intptr_t)(rc == 0 && !l.state);
 }
 
 static void test_relock_of_a_read_lock_that_another_released_is_free(void **state)
