@@ -78,10 +78,17 @@ PEER_HEADER_st := st.h
 PEER_LIBS_st := -l:libst.a -Wl,-z,noexecstack
 PEER_HEADER_pth := pth.h
 PEER_LIBS_pth := -l:libpth.a
+PEER_HEADER_uring := liburing.h
+PEER_LIBS_uring := -luring
+PEER_HEADER_uv := uv.h
+PEER_LIBS_uv := -luv
+# Asio without Boost: only headers.
+PEER_HEADER_asio := asio.hpp
+PEER_STD_asio := -std=c++20
 PEER_HEADER_ucontext := ucontext.h
 PEER_FLAGS = $(OPT) -g -pthread -D_GNU_SOURCE -I.
 try = printf '\#include <%s>\nint main(void) { return 0; }\n' $(PEER_HEADER_$*) | \
-	$(1) -pthread - -x none -o /dev/null $(PEER_LIBS_$*) 2>/dev/null
+	$(1) $(PEER_STD_$*) -pthread - -x none -o /dev/null $(PEER_LIBS_$*) 2>/dev/null
 
 $(BUILD)/bench/peers/%: bench/peers/%.c $(wildcard bench/*.h)
 	$(call say,CC,$<)
@@ -90,12 +97,14 @@ $(BUILD)/bench/peers/%: bench/peers/%.c $(wildcard bench/*.h)
 	$(Q)! $(call try,$(CC) -x c) || \
 		$(CC) $(PEER_FLAGS) -std=gnu11 $(WARN) $(WERROR) -o $@ $< $(PEER_LIBS_$*)
 
-$(BUILD)/bench/peers/boost_fiber: $(BUILD)/bench/peers/%: $(wildcard bench/peers/boost_fiber/* bench/*.h)
+$(BUILD)/bench/peers/boost_fiber: $(wildcard bench/peers/boost_fiber/*)
+$(BUILD)/bench/peers/asio: bench/peers/asio.cpp
+$(addprefix $(BUILD)/bench/peers/,boost_fiber asio): $(BUILD)/bench/peers/%: $(wildcard bench/*.h)
 	$(call say,CXX,$@)
 	@mkdir -p $(@D)
 	@rm -f $@
 	$(Q)! $(call try,$(CXX) -x c++) || \
-		$(CXX) $(PEER_FLAGS) -std=c++17 -Wall -Wextra $(WERROR) -o $@ $(filter %.cpp,$^) $(PEER_LIBS_$*)
+		$(CXX) $(PEER_FLAGS) $(or $(PEER_STD_$*),-std=c++17) -Wall -Wextra $(WERROR) -o $@ $(filter %.cpp,$^) $(PEER_LIBS_$*)
 
 $(BUILD)/bench/peers/pthread: $(BUILD)/bench/peers/%: $(wildcard bench/peers/pthread/* bench/*.h fixtures/listen.h)
 	$(call say,CC,$@)

@@ -9,7 +9,7 @@ DEBIAN_PACKAGES := gcc g++ libc6-dev pkg-config libunwind-dev libdw-dev libelf-d
 
 # The peers that `make bench` and `make bench-http` run beside libfiber, the load generator wrk, and strace, which counts
 # system calls. `make bench` needs none of them; `make bench-http` needs wrk.
-BENCH_PACKAGES := libboost-fiber-dev libst-dev libpth-dev golang-go librust-tokio-dev cargo rustc \
+BENCH_PACKAGES := libboost-fiber-dev libst-dev libpth-dev libuv1-dev libasio-dev golang-go librust-tokio-dev cargo rustc \
 	wrk nginx-light strace
 
 .PHONY: deps deps-bench tool-libraries
