@@ -41,6 +41,8 @@ static inline void resident_report(const struct resident *before, const struct r
 {
 	work_report("bytes", (after->bytes - before->bytes) / (double)n);
 	work_report("tables", (after->tables - before->tables) / (double)n);
+	work_report("all",
+		    (after->bytes + after->tables - before->bytes - before->tables) / (double)n);
 	work_report("maps", after->maps);
 	work_report("us", cpu / (double)n / 1e3);
 }

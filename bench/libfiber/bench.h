@@ -16,7 +16,11 @@ void bench_cond(long count, long arg);
 void bench_channel(long count, long arg);
 void bench_mutex(long count, long arg);
 void bench_tree(long leaves, long carriers);
+/* What a fiber takes in each state: see memory.c. */
+void bench_memory_new(long fibers, long arg);
 void bench_memory(long fibers, long arg);
+void bench_memory_ended(long fibers, long arg);
+void bench_memory_joined(long fibers, long arg);
 void bench_naps(long fibers, long naps);
 void bench_beside(long sleeps, long yielders);
 
