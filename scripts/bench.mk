@@ -6,6 +6,7 @@
 # make bench-instructions [WORK=...]    make bench-guard [RECORD=1]
 # make bench-observer [LOOKS=name[,name]] [BUSY=1]    make bench-turns [LOOKS=name] [BUSY=1]
 # make bench-tools [COLD=1]    make bench-programs    make deps-bench
+# make bench-pictures [RESULTS=last.json]
 #
 # A peer whose package is missing is not built; the table says so.
 
@@ -22,7 +23,7 @@ PEER_BINS := $(PEERS:%=$(BUILD)/bench/peers/%)
 LOOKING = --build $(BUILD) --repeats $(REPEATS) $(if $(LOOKS),--looks '$(LOOKS)') $(if $(BUSY),--busy)
 BENCH_RUN = python3 -B bench/run.py --programs $(BUILD)/bench $(if $(WORK),--work $(WORK)) --repeats $(REPEATS)
 
-.PHONY: bench bench-instructions bench-guard bench-observer bench-turns bench-tools bench-programs
+.PHONY: bench bench-instructions bench-guard bench-observer bench-turns bench-tools bench-programs bench-pictures
 bench-programs: $(BENCHES) $(PEER_BINS)
 bench: bench-programs
 	@$(BENCH_RUN) $(if $(BASE),--base $(BASE))
@@ -37,6 +38,11 @@ bench-turns: $(BUILD)/bench/libfiber tools
 	@python3 -B bench/turns.py $(LOOKING)
 bench-tools: tools fixtures
 	@python3 -B bench/tools.py --build $(BUILD) --repeats $(REPEATS) $(if $(COLD),--cold)
+
+# docs/pictures/*.svg, and the table on top of docs/performance.md, from the last run of make bench.
+RESULTS ?= $(BUILD)/bench/last.json
+bench-pictures:
+	@python3 -B bench/pictures/draw.py $(RESULTS) docs/pictures docs/performance.md
 
 # With the assembly for this machine, and with boost.context if it is installed.
 FCONTEXT = $(shell echo 'int main(void){return 0;}' | \

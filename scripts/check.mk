@@ -65,7 +65,8 @@ plain: $(BARE)
 
 # Tests that use the installed files, read printed text or build programs in their own way. They do not run with a sanitizer.
 STRANGERS := scripts/test-headers.sh scripts/test-install.sh scripts/test-man.py scripts/check-schema.py \
-	scripts/test-debuggers.py scripts/test-mi.py scripts/test-matrix.py scripts/test-adapters.py scripts/test-sanitizers.py
+	scripts/test-debuggers.py scripts/test-mi.py scripts/test-matrix.py scripts/test-adapters.py scripts/test-sanitizers.py \
+	scripts/test-bench-pictures.py
 
 check: lib tools fixtures examples tests crowds variants bugs
 	@$(if $(ONE_THREAD),echo "$(NOT_RUN)")
