@@ -35,14 +35,19 @@ static inline struct resident resident_now(void)
 	return now;
 }
 
+/* Pages and page tables, bytes */
+static inline double resident_all(const struct resident *before, const struct resident *after)
+{
+	return after->bytes + after->tables - before->bytes - before->tables;
+}
+
 /* cpu: ns for making and running n of them. */
 static inline void resident_report(const struct resident *before, const struct resident *after,
 				   long n, double cpu)
 {
 	work_report("bytes", (after->bytes - before->bytes) / (double)n);
 	work_report("tables", (after->tables - before->tables) / (double)n);
-	work_report("all",
-		    (after->bytes + after->tables - before->bytes - before->tables) / (double)n);
+	work_report("all", resident_all(before, after) / (double)n);
 	work_report("maps", after->maps);
 	work_report("us", cpu / (double)n / 1e3);
 }

@@ -88,12 +88,13 @@ def shared(name, text, count, lines=costs, **peers):
                    runs, lines(carriers, *targets))
 
 
-def memory(state, text, *participants):
-    """A million fibers in this state; the state "waits" is the work memory, which has more lines."""
+def memory(state, text, count, *participants):
+    """Many fibers in this state; the state "waits" is the work memory, which has more lines."""
     targets = [("at most", 700)] if state in ("new", "ended") else []
-    yield Work(f"memory-{state}", text, f"memory-{state}", 0, dict.fromkeys(participants, 1_000_000),
-               [Line("all", "B", *targets, text="resident and page tables, each"),
-                Line("bytes", "B", text="resident, each")])
+    lines = [Line("all", "B", *targets, text="resident and page tables, each"), Line("bytes", "B", text="resident, each")]
+    if state == "joined":
+        lines.append(Line("later", "B", text="all, 5 s later, each", ours=True))
+    yield Work(f"memory-{state}", text, f"memory-{state}", 0, dict.fromkeys(participants, count), lines)
 
 
 WORKS = [
@@ -180,9 +181,9 @@ WORKS = [
           Line("tables", "B", text="page tables, each"),
           Line("maps", "maps", ("at most", 100), text="mappings of the process"),
           Line("us", "us", ("at most", 3), text="made and run in, each")]),
-    *memory("new", "1,000,000 fibers made, none begun", OURS, "Asio"),
-    *memory("ended", "1,000,000 fibers ended, none joined", OURS),
-    *memory("joined", "1,000,000 fibers that waited, all joined", OURS, "Asio"),
+    *memory("new", "1,000,000 fibers made, none begun", 1_000_000, OURS, "Asio"),
+    *memory("ended", "1,000,000 fibers ended, none joined", 1_000_000, OURS),
+    *memory("joined", "100,000 fibers that waited, all joined", 100_000, OURS, "Asio"),
     Work("naps-10000", "10,000 fibers x 20 sleeps", "naps", 20,
          {OURS: 10_000, "boost.fiber": 10_000, "State Threads": 10_000, "Go": 10_000, "Asio": 10_000, "libuv": 10_000},
          [Line("p99", "us", ("at most", 130), text="late at p99"),

@@ -5,7 +5,8 @@
  *   memory-new      it was spawned and has not begun
  *   memory          it has run and waits
  *   memory-ended    it has run to its end without a wait, and was not joined
- *   memory-joined   it waited beside all others, and was joined: what the process keeps
+ *   memory-joined   it waited beside all others, and was joined: what the process keeps, at once
+ *                   and after IDLE_S, when the pool has returned the memory of unused stacks
  *
  * The output is the additional resident memory of the process, and its page tables separately. This
  * includes the record, the guarded stack and all else that the library allocates for a fiber. The
@@ -13,6 +14,8 @@
  */
 #include "bench/libfiber/bench.h"
 #include "bench/resident.h"
+
+#define IDLE_S 5
 
 static struct fiber_sem gate;
 static long begun;
@@ -57,10 +60,7 @@ static void run_all(long n)
 		work_die("fiber_yield");
 }
 
-/*
- * Report, and end the process: ending so many fibers would take as long, and is not measured.
- * cpu: when it began, by work_cpu().
- */
+/* cpu: when making them began, by work_cpu() */
 static void report(const struct resident *before, long n, double cpu)
 {
 	struct resident after;
@@ -68,6 +68,11 @@ static void report(const struct resident *before, long n, double cpu)
 	cpu = work_cpu() - cpu;
 	after = resident_now();
 	resident_report(before, &after, n, cpu);
+}
+
+/* End the process: ending so many fibers would take as long, and is not measured. */
+static void quit(void)
+{
 	fflush(stdout);
 	_Exit(0);
 }
@@ -82,6 +87,7 @@ static void *new_main(void *arg)
 	if (begun)
 		work_die("spawning without running");
 	report(&before, n, cpu);
+	quit();
 	return NULL;
 }
 
@@ -94,6 +100,7 @@ static void *memory_main(void *arg)
 	spawn_all(n, waiter, NULL);
 	run_all(n);
 	report(&before, n, cpu);
+	quit();
 	return NULL;
 }
 
@@ -107,6 +114,7 @@ static void *ended_main(void *arg)
 	spawn_all(n, ends, fibers);
 	run_all(n);
 	report(&before, n, cpu);
+	quit();
 	return NULL;
 }
 
@@ -114,7 +122,7 @@ static void *joined_main(void *arg)
 {
 	long n = *(long *)arg;
 	struct fiber **fibers = handles(n);
-	struct resident before = resident_now();
+	struct resident before = resident_now(), after;
 	double cpu = work_cpu();
 
 	spawn_all(n, waiter, fibers);
@@ -125,6 +133,12 @@ static void *joined_main(void *arg)
 		if (fiber_join(fibers[i], NULL, FIBER_FOREVER))
 			work_die("fiber_join");
 	report(&before, n, cpu);
+	/* A carrier returns memory when it is about to sleep. */
+	for (int s = 0; s < IDLE_S; s++)
+		fiber_sleep_until(fiber_after(INT64_C(1000000000)));
+	after = resident_now();
+	work_report("later", resident_all(&before, &after) / (double)n);
+	quit();
 	return NULL;
 }
 

@@ -52,7 +52,8 @@ FAMILIES = [
         ("echo-pipe", "ns", "64 bytes over pipes, a message"),
         ("file", "ns", "4 KiB of a cached file"),
     ]),
-    Family("sleepers", "Sleepers and timers", f"How late 99 of 100 sleeps end at most, and CPU time of a wake-up. {SHORTER}", [
+    Family("sleepers", "Sleepers and timers",
+           f"How late 99 of 100 sleeps end at most, and CPU time of a wake-up. {SHORTER}", [
         ("naps-10000", "p99", "10,000 fibers x 20 sleeps: late at p99"),
         ("naps-10000", "cpu", "10,000 fibers x 20 sleeps: CPU each"),
         ("naps-100000", "p99", "100,000 fibers x 3 sleeps: late at p99"),
@@ -60,12 +61,13 @@ FAMILIES = [
         ("beside-1000", "p99", "a sleeper beside 1,000 that yield: late at p99"),
         ("timer", "ns", "arm and disarm a timer, 100 armed"),
     ]),
-    Family("memory", "Memory of 1,000,000 fibers", "What each of them takes, by its state. Shorter is better. All bars in bytes have one scale.", [
+    Family("memory", "Memory of a fiber", "What each of 1,000,000 takes, by its state; of 100,000 where all were joined. Shorter is better. All bars in bytes have one scale.", [
         ("memory", "bytes", "waits: resident"),
         ("memory", "tables", "waits: page tables"),
         ("memory-new", "all", "made, not begun: both"),
-        ("memory-ended", "all", "ended, not joined: both"),
+        ("memory-ended", "all", "ended without a wait, not joined: both"),
         ("memory-joined", "all", "waited, ended, joined: what the process keeps"),
+        ("memory-joined", "later", "the same, 5 s later"),
         ("memory", "us", "CPU time to make one that waits"),
     ], one_scale=True),
 ]

@@ -63,8 +63,8 @@ def table(results):
 def section(results, pictures):
     """What stands between the marks. pictures: [(title, file), ...] relative to the page."""
     rows, missing = table(results)
-    parts = ["", f"{results.about}. Ratio: libfiber's value divided by that of its best peer. Below 1, in bold, libfiber is ahead.",
-             "", rows, ""]
+    parts = ["", f"{results.about}. Ratio: libfiber's value divided by that of its best peer. Below 1, in bold, "
+             "libfiber is ahead.", "", rows, ""]
     if missing:
         parts += [f"Not measured on both sides in this run: {', '.join(dict.fromkeys(missing))}.", ""]
     for title, file in pictures:
