@@ -6,10 +6,13 @@
  * row is missing. Its stacks have no guard.
  */
 #include <st.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "bench/work.h"
 
-#define STACK 65536
+#define STACK	65536
+#define MESSAGE 64
 
 static st_thread_t start(void *(*fn)(void *), void *arg)
 {
@@ -98,13 +101,77 @@ static void run_naps(long n, long times)
 	free(threads);
 }
 
+/* -- ping-pong of 64 bytes over a pair of UNIX sockets, or two pipes; an operation is a message -- */
+
+struct line {
+	st_netfd_t in, out;
+};
+
+static struct line far_end;
+
+static void *line_echo(void *arg)
+{
+	char message[MESSAGE];
+
+	while (st_read_fully(far_end.in, message, MESSAGE, ST_UTIME_NO_TIMEOUT) == MESSAGE)
+		st_write(far_end.out, message, MESSAGE, ST_UTIME_NO_TIMEOUT);
+	return arg;
+}
+
+static void echo(struct line near_end, long rounds)
+{
+	char message[MESSAGE] = "ping";
+	st_thread_t other = start(line_echo, NULL);
+	double cpu = work_cpu();
+
+	for (long i = 0; i < rounds; i++)
+		if (st_write(near_end.out, message, MESSAGE, ST_UTIME_NO_TIMEOUT) != MESSAGE ||
+		    st_read_fully(near_end.in, message, MESSAGE, ST_UTIME_NO_TIMEOUT) != MESSAGE)
+			work_die("the echo");
+	work_report_each(cpu, rounds * 2);
+	st_netfd_close(near_end.out);
+	st_thread_join(other, NULL);
+}
+
+static st_netfd_t descriptor(int fd)
+{
+	st_netfd_t netfd = st_netfd_open(fd);
+
+	if (!netfd)
+		work_die("st_netfd_open");
+	return netfd;
+}
+
+static void run_echo_unix(long count, long arg)
+{
+	st_netfd_t near_end;
+	int fds[2];
+
+	(void)arg;
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, fds) < 0)
+		work_die("socketpair");
+	near_end = descriptor(fds[0]);
+	far_end.in = far_end.out = descriptor(fds[1]);
+	echo((struct line){near_end, near_end}, count / 2);
+}
+
+static void run_echo_pipe(long count, long arg)
+{
+	int forth[2], home[2];
+
+	(void)arg;
+	if (pipe(forth) < 0 || pipe(home) < 0)
+		work_die("pipe");
+	far_end = (struct line){descriptor(forth[0]), descriptor(home[1])};
+	echo((struct line){descriptor(home[0]), descriptor(forth[1])}, count / 2);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct work works[] = {
-		{"spawn", threads_spawn},
-		{"cond", run_cond},
-		{"mutex", run_mutex},
-		{"naps", run_naps},
+		{"spawn", threads_spawn},     {"cond", run_cond},
+		{"mutex", run_mutex},	      {"naps", run_naps},
+		{"echo-unix", run_echo_unix}, {"echo-pipe", run_echo_pipe},
 	};
 
 	st_set_eventsys(ST_EVENTSYS_ALT);
