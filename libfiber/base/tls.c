@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* tls.c - the library's thread-local; see tls.h for why the functions must not be inlined */
+/* tls.c - the library's thread-local; see tls.h for why only this file has its address */
 #include "base/tls.h"
 
 #include "base/compiler.h"
 
-static _Thread_local void *this_carrier __attribute__((tls_model("initial-exec")));
+/* tls_read.h reads it too. */
+extern _Thread_local void *fib_tls_slot
+	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+_Thread_local void *fib_tls_slot;
 
-fib_noinline void *fib_tls_carrier(void)
+fib_noinline void *fib_tls_carrier_call(void)
 {
-	void *carrier = this_carrier;
+	void *carrier = fib_tls_slot;
 
 	/* Prevents the compiler from proving the function pure and merging two calls into one. */
 	__asm__ volatile("" : "+r"(carrier)::"memory");
@@ -17,5 +20,5 @@ fib_noinline void *fib_tls_carrier(void)
 
 fib_noinline void fib_tls_set_carrier(void *carrier)
 {
-	this_carrier = carrier;
+	fib_tls_slot = carrier;
 }

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* tls_read.h - read the thread-local by a call, which no compiler merges with another */
+#ifndef FIB_BASE_TLS_READ_H
+#define FIB_BASE_TLS_READ_H
+
+void *fib_tls_carrier_call(void);
+
+static inline void *fib_tls_carrier(void)
+{
+	return fib_tls_carrier_call();
+}
+
+#endif
