@@ -20,7 +20,7 @@ SINGLE_NOT_CARRIERS += $(filter-out unit/service/test_objects,$(patsubst tests/%
 SINGLE_NOT_CLOCK := unit/poll/test_epoll unit/poll/test_poll unit/poll/test_uring
 # They fork, or end processes.
 SINGLE_NOT_PROCESSES := system/test_await_ends system/test_fork system/test_misuse system/test_race_fork unit/io/test_child unit/io/test_shared \
-	unit/life/test_held unit/runtime/test_fault unit/runtime/test_fork unit/stack/test_overflow
+	unit/core/test_sole unit/life/test_held unit/runtime/test_fault unit/runtime/test_fork unit/stack/test_overflow
 # They take io_uring away from the process.
 SINGLE_NOT_KERNEL := unit/io/test_op
 # Programs of which the lists below leave nothing.
@@ -42,6 +42,7 @@ SINGLE_NOT_THREADS := test_aside_ends_the_call_with_the_wait test_aside_parks_th
 	test_client_never_sleeps_where_a_bit_would_wake_it test_client_receives_a_frame_in_pieces_and_pieces_of_several \
 	test_client_sleeps_longer_the_longer_it_waits_and_not_too_long test_client_takes_no_more_than_an_answer_has \
 	test_cond_broadcast_is_done_with_it_when_the_last_waiter_leaves test_cond_broadcast_wakes_all_that_wait \
+	test_cond_broadcast_under_the_mutex_wakes_threads \
 	test_context_goes_on_in_a_thread_or_a_fiber test_context_goes_on_on_any_thread test_descriptor_bad_numbers_are_ebadf \
 	test_descriptor_given_late_to_the_poller_keeps_nothing_from_its_next_owner \
 	test_descriptor_wait_of_a_thread_blocks_until_ready_or_deadline test_disk_move_that_has_begun_is_not_given_up \

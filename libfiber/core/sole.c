@@ -26,7 +26,9 @@
 
 #include "os/os.h"
 
-struct fib_sole fib_sole;
+#define NONE (FIB_SOLE_POSSIBLE ? FIB_SOLE_UNUSED : FIB_SOLE_SHARED)
+
+struct fib_sole fib_sole = {.user = NONE};
 
 void fib_sole_begin(void)
 {
@@ -51,7 +53,7 @@ void fib_sole_finish(void)
 
 void fib_sole_forget(void)
 {
-	fib_store(&fib_sole.user, FIB_SOLE_UNUSED);
+	fib_store(&fib_sole.user, NONE);
 	fib_store(&fib_sole.thread, 0);
 	fib_store(&fib_sole.inside, 0);
 }

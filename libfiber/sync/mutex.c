@@ -175,6 +175,11 @@ static fib_noinline int lock_contended(struct fiber_mutex *mutex, int64_t deadli
 	struct fib_waiter w;
 	int rc = 0;
 
+	/* It may be free by now, or the quick attempt has not tried. */
+	if (!fib_load(&mutex->owner) && take_free(mutex, me)) {
+		note_held(mutex, at);
+		return 0;
+	}
 	if ((fib_load(&mutex->owner) & ~FIB_HOLDER_CONTENDED) == me)
 		rc = fib_relock("fiber_mutex_lock", "mutex", mutex, "is held by the caller already",
 				deadline);

@@ -60,6 +60,9 @@ static void look(struct table *t, int i)
 	while (now > most && !atomic_compare_exchange_weak(&t->most, &most, now))
 		;
 	t->wrong += t->writers != 0 || t->a != t->b;
+	/* All read first, so a second reader can always join the first. */
+	while (i == 0 && t->most < 2)
+		carriers_pause();
 	if (i % 4 == 0)
 		carriers_pause();
 	t->wrong += t->writers != 0 || t->a != t->b;

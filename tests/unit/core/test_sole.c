@@ -133,6 +133,27 @@ static void test_sole_is_no_carrier_of_two_or_after_a_thread(void **state)
 	in_a_child(used_before, 0);
 }
 
+static void *locks_without_time(void *arg)
+{
+	return fiber_mutex_lock(&mutex, 0) == 0 && fiber_mutex_unlock(&mutex) == 0 ? NULL : arg;
+}
+
+static int first_lock(unsigned arg)
+{
+	struct fiber_result result = {NULL, 1};
+
+	return fiber_run(locks_without_time, &mutex, arg == 1 ? &one : &two, &result) ||
+	       result.value;
+}
+
+/* The lock that ends the first state of all must not take the mutex for held. */
+static void test_sole_first_lock_of_a_process_needs_no_time(void **state)
+{
+	(void)state;
+	in_a_child(first_lock, 1);
+	in_a_child(first_lock, 2);
+}
+
 static void *is_sole(void *arg)
 {
 	use();
@@ -322,6 +343,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sole_is_one_carrier_until_another_thread_uses_an_object),
 		cmocka_unit_test(test_sole_is_no_carrier_of_two_or_after_a_thread),
+		cmocka_unit_test(test_sole_first_lock_of_a_process_needs_no_time),
 		cmocka_unit_test(test_sole_is_each_of_several_runtimes_one_after_another),
 		cmocka_unit_test(test_sole_is_not_inherited_by_a_child),
 		cmocka_unit_test(test_sole_race_of_a_thread_that_comes_loses_nothing),
