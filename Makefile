@@ -277,6 +277,7 @@ $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(HARNESS_OBJ) $(BUILD)/lib/libfiber.a
 
 include scripts/backtrace.mk
 include scripts/explore.mk
+include scripts/model.mk
 include scripts/single.mk
 include scripts/fuzz.mk
 include scripts/variants.mk

@@ -56,6 +56,7 @@ done | xargs -P "$JOBS" -n 4 sh -c '
 		port=
 		case $file in
 		libfiber/arch/*) port=-I${file%/*} ;;
+		bench/model/*) port="-Ibench/model/seams -Ilibfiber-test" ;;
 		libfiber-test/* | fixtures/bugs/* | fixtures/reports/* | tests/explore/* | tests/memory/* | tests/harness/single/* | tests/fuzz/fuzz_settings.c | tests/fuzz/fuzz_token.c | examples/2?_test* | bench/linearizable.c | bench/test_echo.c | bench/explored/isolated.c | bench/explored/three.c | bench/explored/seen.c)
 			port="-Ilibfiber-test/seams -Ilibfiber-test -Ilibfiber-test/include" ;;
 		esac
