@@ -66,9 +66,9 @@ plain: $(BARE)
 # Tests that use the installed files, read printed text or build programs in their own way. They do not run with a sanitizer.
 STRANGERS := scripts/test-headers.sh scripts/test-install.sh scripts/test-man.py scripts/check-schema.py \
 	scripts/test-debuggers.py scripts/test-mi.py scripts/test-matrix.py scripts/test-adapters.py scripts/test-sanitizers.py \
-	scripts/test-bench-pictures.py
+	scripts/test-bench-pictures.py scripts/test-model.py
 
-check: lib tools fixtures examples tests crowds variants bugs
+check: lib tools fixtures examples tests crowds variants bugs $(if $(MODELLED),$(BUILD)/bench/model)
 	@$(if $(ONE_THREAD),echo "$(NOT_RUN)")
 	@FIBER_BUILD='$(abspath $(BUILD))' FIBER_SAN='$(SAN)' \
 		scripts/run-tests.sh $(abspath $(sort $(TEST_RUN)) $(STRESS_BIN) $(FUZZ_RUN) $(if $(SAN),,$(STRANGERS)))
