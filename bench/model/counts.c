@@ -17,7 +17,7 @@
 #include "sched/sched.h"
 
 struct sums {
-	int64_t now, searched, stalled, slept; /* ps */
+	int64_t now, searched, spun, stalled; /* ps */
 	uint64_t steals, vain_looks, vain_searches, wakeups, moved;
 };
 
@@ -97,6 +97,7 @@ static struct sums sum_up(void)
 	for (i = 0; i < n; i++)
 		if (cpus[i].carrier) {
 			sums.searched += cpus[i].searched;
+			sums.spun += cpus[i].spun;
 			sums.stalled += cpus[i].stalled;
 		}
 	return sums;
@@ -150,6 +151,7 @@ void fib_counts_end(int64_t ops)
 	print("wakeups", (double)(sums.wakeups - since->wakeups) / n * 1e3);
 	print("lines", (double)(sums.moved - since->moved) / n);
 	print("searching", (double)(sums.searched - since->searched) / time / carriers);
+	print("spinning", (double)(sums.spun - since->spun) / time / carriers);
 	print("stalled", (double)(sums.stalled - since->stalled) / time / carriers);
 	print_delays();
 }

@@ -31,6 +31,7 @@ struct fib_cpu {
 	/* What it did; see counts.h. */
 	int64_t search_began; /* ps; 0: does not search */
 	int64_t searched;     /* ps */
+	int64_t spun;	      /* ps: waited for spin locks between two looks at them */
 	int64_t stalled;      /* ps: waited for lines */
 	int64_t slept;	      /* ps: was blocked */
 };

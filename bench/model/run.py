@@ -60,7 +60,7 @@ def number(value):
 
 def table(results, works):
     yield (f"{'work':34}{'carriers':>8}{'x 1':>9}{'ns':>9}{'p99 us':>9}{'steals':>9}{'in vain':>9}"
-           f"{'sleeps':>9}{'searching':>10}{'stalled':>9}")
+           f"{'sleeps':>9}{'searching':>10}{'spinning':>10}{'stalled':>9}")
     for work in works:
         one = results[work, CARRIERS[0]]["ns"]
         for carriers in CARRIERS:
@@ -68,8 +68,10 @@ def table(results, works):
             late = number(got["p99"] / 1e3) if "p99" in got else "-"
             yield (f"{WORKS[work] if carriers == CARRIERS[0] else '':34}{carriers:8}{number(one / got['ns']):>9}"
                    f"{number(got['ns']):>9}{late:>9}{number(got['steals']):>9}{number(got['looks']):>9}"
-                   f"{number(got['vain']):>9}{got['searching']:>10.1%}{got['stalled']:>9.1%}")
-    yield "steals, looks at a victim in vain, sleeps: each in 1,000 operations; searching, stalled: of the carriers' time"
+                   f"{number(got['vain']):>9}{got['searching']:>10.1%}{got['spinning']:>10.1%}"
+                   f"{got['stalled']:>9.1%}")
+    yield "steals, looks at a victim in vain, sleeps: each in 1,000 operations"
+    yield "searching for work, spinning at a lock, stalled for a cache line: parts of the carriers' time"
 
 
 def compare(program, machine):

@@ -14,7 +14,7 @@
 #include "bench/work.h"
 
 #define STAGES	 4
-#define ELEMENTS 400 /* of a pipeline */
+#define ELEMENTS 2000 /* of a pipeline */
 #define PLACES	 16
 #define NS	 500
 
