@@ -39,7 +39,7 @@ static const char *const note __attribute__((used)) = fib_registry_note;
 static struct {
 	_Atomic uint32_t lock;
 	bool started;		/* L */
-	struct fiber *free;	/* L */
+	struct fiber *free;	/* L: the first batch: put_batch() */
 	uint64_t used;		/* L: number of records ever used */
 	_Atomic uint64_t taken; /* written under L: number of records that are not free */
 } registry fib_aligned(FIB_CACHE_LINE);
@@ -229,28 +229,60 @@ static int grow(void)
 	return 0;
 }
 
+/*
+ * Free records are in batches, as they were given back: the caller of a take gets the batch of another
+ * carrier without reading its records, whose lines are in that carrier's cache. In the first record of
+ * a batch `before` is the next batch, `wait_arg` the number of records, `wait_deadline` the last one.
+ */
+static void put_batch(struct fiber *first, const struct fiber *last, uint64_t n)
+{
+	first->before = registry.free;
+	first->wait_arg = n;
+	first->wait_deadline = (int64_t)(intptr_t)last;
+	registry.free = first;
+}
+
+/* Take at most n records of the first batch. Returns the number; *ret_last: the last of them. */
+static unsigned take_batch(unsigned n, struct fiber **ret_last)
+{
+	struct fiber *first = registry.free, *last = (struct fiber *)(intptr_t)first->wait_deadline;
+	const uint64_t size = first->wait_arg;
+	unsigned i;
+
+	registry.free = first->before;
+	if (size > n) {
+		*ret_last = first;
+		for (i = 1; i < n; i++)
+			*ret_last = (*ret_last)->link;
+		put_batch((*ret_last)->link, last, size - n);
+		return n;
+	}
+	*ret_last = last;
+	return (unsigned)size;
+}
+
 int fib_registry_take(unsigned n, struct fiber **ret, unsigned *ret_count)
 {
-	struct fiber *first = NULL, **last = &first, *fiber;
+	struct fiber *first = NULL, **at = &first, *last;
 	unsigned count = 0;
 	int rc = 0;
 
 	fib_spin_lock(&registry.lock);
-	while (count < n) {
-		fiber = registry.free;
-		if (fiber) {
-			registry.free = fiber->link;
-		} else {
-			if (registry.used == fiber_registry.committed && (rc = grow()) < 0)
-				break;
-			fiber = fib_registry_at(registry.used++);
-		}
-		/* In the order of addresses, so that walking a list of fibers walks the range. */
-		*last = fiber;
-		last = &fiber->link;
+	/* Half is enough: to split a batch is to read its records. */
+	while (registry.free && (!count || count < n / 2)) {
+		*at = registry.free;
+		count += take_batch(n - count, &last);
+		at = &last->link;
+	}
+	/* In the order of addresses, so that walking a list of fibers walks the range. */
+	while (!registry.free && count < n) {
+		if (registry.used == fiber_registry.committed && (rc = grow()) < 0)
+			break;
+		*at = fib_registry_at(registry.used++);
+		at = &(*at)->link;
 		count++;
 	}
-	*last = NULL;
+	*at = NULL;
 	fib_store(&registry.taken, fib_load(&registry.taken) + count);
 	fib_spin_unlock(&registry.lock);
 	if (!count)
@@ -263,8 +295,7 @@ int fib_registry_take(unsigned n, struct fiber **ret, unsigned *ret_count)
 void fib_registry_give(struct fiber *first, struct fiber *last, unsigned n)
 {
 	fib_spin_lock(&registry.lock);
-	last->link = registry.free;
-	registry.free = first;
+	put_batch(first, last, n);
 	fib_store(&registry.taken, fib_load(&registry.taken) - n);
 	fib_spin_unlock(&registry.lock);
 }

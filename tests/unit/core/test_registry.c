@@ -239,6 +239,72 @@ static void test_registry_takes_and_gives_whole_lists(void **state)
 	assert_int_equal(fib_registry_taken(), 0);
 }
 
+/* Give back the first n records of *list as one batch, and move *list behind them. */
+static void give_first(struct fiber **list, unsigned n)
+{
+	struct fiber *first = *list, *last = first;
+	unsigned i;
+
+	for (i = 1; i < n; i++)
+		last = last->link;
+	*list = last->link;
+	fib_registry_give(first, last, n);
+}
+
+/* Take `wanted`, get `expected`, all different. */
+static struct fiber *take_some(unsigned wanted, unsigned expected)
+{
+	struct fiber *list, *f;
+	unsigned count, n = 0;
+
+	assert_int_equal(fib_registry_take(wanted, &list, &count), 0);
+	assert_int_equal(count, expected);
+	for (f = list; f; f = f->link) {
+		assert_true(f->arg == NULL); /* in no other list that was taken */
+		f->arg = f;
+		n++;
+	}
+	assert_int_equal(n, count);
+	return list;
+}
+
+static void give_all(struct fiber *list, unsigned n)
+{
+	struct fiber *f;
+
+	for (f = list; f; f = f->link)
+		f->arg = NULL;
+	give_first(&list, n);
+	assert_null(list);
+}
+
+/* So that a taker need not read records that another carrier has written. */
+static void test_registry_gives_a_batch_as_it_was_given_back(void **state)
+{
+	struct fiber *list, *a, *b, *c, *first;
+
+	(void)state;
+	list = take_some(96, 96);
+	for (first = list; first; first = first->link)
+		first->arg = NULL;
+	first = list;
+	give_first(&list, 40);
+	give_first(&list, 30);
+	give_first(&list, 26);
+	a = take_some(32, 26); /* 26 are enough: more would split the batch of 30 */
+	b = take_some(32, 30);
+	c = take_some(32, 32); /* the batch of 40 is split */
+	assert_ptr_equal(c, first);
+	give_all(take_some(1, 1), 1);
+	give_all(a, 26);
+	give_all(b, 30);
+	give_all(c, 32);
+	assert_int_equal(fib_registry_taken(), 0);
+	give_all(take_some(64, 32), 32); /* half is enough */
+	give_all(take_some(66, 62), 62); /* 32 and 30 */
+	assert_int_equal(fib_registry_taken(), 0);
+}
+
 static int fill(void *arg)
 {
 	struct fiber *fiber, *mine;
@@ -361,6 +427,7 @@ int main(void)
 		cmocka_unit_test(test_registry_without_address_space_has_no_magic_and_no_records),
 		cmocka_unit_test_setup(test_registry_reuses_a_record_and_never_an_id, setup),
 		cmocka_unit_test_setup(test_registry_takes_and_gives_whole_lists, setup),
+		cmocka_unit_test_setup(test_registry_gives_a_batch_as_it_was_given_back, setup),
 		cmocka_unit_test_setup(test_registry_that_is_full_says_so_and_goes_on, setup),
 		cmocka_unit_test_setup(test_registry_that_cannot_grow_is_as_before, setup),
 		cmocka_unit_test_setup(test_registry_gets_the_record_back_when_there_is_no_stack,
