@@ -106,6 +106,7 @@ static struct sums sum_up(void)
 void fib_counts_begin(void)
 {
 	counts.begin = sum_up();
+	counts.count = 0;
 	fib_lines_forget();
 }
 
