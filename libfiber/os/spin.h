@@ -14,13 +14,13 @@
 #include "base/compiler.h"
 #include "os/os.h"
 
-/* Wait until the lock is free. Out of line: most locks are free. */
+/* Take a lock that was held. Out of line: most locks are free. */
 void fib_spin_wait(_Atomic uint32_t *lock);
 
 static inline void fib_spin_lock(_Atomic uint32_t *lock)
 {
 	/* pairs: spin.unlock -- what the last holder wrote is visible. */
-	while (fib_unlikely(atomic_exchange_explicit(lock, 1, memory_order_acquire)))
+	if (fib_unlikely(atomic_exchange_explicit(lock, 1, memory_order_acquire)))
 		fib_spin_wait(lock);
 }
 
