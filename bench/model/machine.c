@@ -60,7 +60,7 @@ static void call(void)
 
 /* -- carriers -- */
 
-void *fib_tls_carrier(void)
+void *fib_tls_carrier_call(void)
 {
 	return fib_cpu ? fib_cpu->carrier : NULL;
 }

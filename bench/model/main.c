@@ -14,7 +14,8 @@
  * nothing); loads and prefetches that overlap, so a search that reads a line of each carrier takes
  * longer here than on a real CPU; CPUs that share a core or a cache, or are unequally far from each
  * other; fewer CPUs than carriers; the kernel's own locks; reordering, except of stores by the
- * store buffer. Instructions between accesses are an average (COST_ACCESS).
+ * store buffer; what libfiber does without locked instructions while one carrier uses all objects
+ * (core/sole.h). Instructions between accesses are an average (COST_ACCESS).
  */
 #include <errno.h>
 #include <stdio.h>
