@@ -46,9 +46,17 @@ enum { AWAKE, IN_FUTEX, IN_POLLER, NOTIFIED };
 
 /*
  * Per poll. Few, so that what an event has loaded into the caches is still there when its fiber
- * runs.
+ * runs. But one carrier polls at a time, so where there are many carriers each call must bring more:
+ * with 16 a server gets 5 million events a second at most, with 64 it gets 8 (bench/model).
  */
-#define EVENTS 16
+#define EVENTS	      16
+#define EVENTS_MOST   64
+#define CARRIERS_MANY 32u
+
+static int events_wanted(const struct fib_sched *s)
+{
+	return s->carrier_count < CARRIERS_MANY ? EVENTS : EVENTS_MOST;
+}
 
 #define NAP	 INT64_C(50000) /* ns; doubled by each nap in a row, up to: */
 #define NAPS_MAX 2
@@ -186,12 +194,12 @@ static void count_poll(struct fib_carrier *c)
 void fib_idle_poll(struct fib_carrier *c)
 {
 	struct fib_sched *s = c->sched;
-	struct fib_poll_event events[EVENTS];
+	struct fib_poll_event events[EVENTS_MOST];
 	int n;
 
 	if (!fib_load(&s->watching) || !take_poller(s))
 		return;
-	n = s->poller->ops->wait(s->poller, events, EVENTS, 0);
+	n = s->poller->ops->wait(s->poller, events, events_wanted(s), 0);
 	count_poll(c);
 	release_poller(s);
 	if (n > 0)
@@ -227,7 +235,8 @@ static int wait_by_hook(struct fib_carrier *c, fib_idle_hook *hook, struct fib_p
 	do {
 		bool waited = hook(s->idle.hook_arg, deadline) >= 0;
 
-		n = s->poller->ops->wait(s->poller, events, EVENTS, waited ? 0 : deadline);
+		n = s->poller->ops->wait(s->poller, events, events_wanted(s),
+					 waited ? 0 : deadline);
 	} while (!n && fib_load(&c->sleeper.how) == IN_POLLER &&
 		 (deadline == INT64_MAX || fib_os_now() < deadline));
 	return n;
@@ -239,7 +248,8 @@ static int wait_in_poller(struct fib_carrier *c, struct fib_poll_event *events, 
 
 	if (hook)
 		return wait_by_hook(c, hook, events, deadline);
-	return c->sched->poller->ops->wait(c->sched->poller, events, EVENTS, deadline);
+	return c->sched->poller->ops->wait(c->sched->poller, events, events_wanted(c->sched),
+					   deadline);
 }
 
 /* Block until notified, an event or the deadline. Returns the number of events. */
@@ -310,7 +320,7 @@ static void nap(struct fib_carrier *c)
 void fib_idle_sleep(struct fib_carrier *c)
 {
 	struct fib_sched *s = c->sched;
-	struct fib_poll_event events[EVENTS];
+	struct fib_poll_event events[EVENTS_MOST];
 	bool last = enter_sleep(s, c), stays;
 	int n = 0;
 
