@@ -75,7 +75,6 @@ ANNOUNCE := $(if $(filter address,$(SAN)),address,$(if $(filter thread,$(SAN)),t
 # TSan does not model fences. Where an ordering depends on a fence, an atomic access beside it shows the ordering to TSan.
 # Checks for undefined behaviour cost little beside AddressSanitizer, so SAN=address includes them.
 UNDEFINED := undefined
-TLS      := $(if $(filter x86_64,$(ARCH)),x86_64,call)
 # Sanitizers do not know an exclusion without locked instructions.
 SOLE     := $(if $(SAN),none,$(if $(filter x86_64,$(ARCH)),x86_64,none))
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN)$(if $(filter address,$(SAN)),$(UNDEFINED:%=$(comma)%)) -fno-sanitize-recover=all $(if $(filter thread,$(SAN)),-Wno-unknown-warning-option -Wno-tsan))
@@ -91,7 +90,7 @@ LDFLAGS  += -pthread $(SANFLAGS)
 
 LIB_INC  := -Ilibfiber -Ilibfiber/include -Ilibfiber/arch/$(ARCH) -Ilibfiber/context/announce/$(ANNOUNCE) \
 	-Ilibfiber/base/probe/$(PROBES) -Ilibfiber/base/checker/$(CHECKER) -Ilibfiber/base/choice/none -Ilibfiber/base/order/none \
-	-Ilibfiber/runtime/carriers/threads -Ilibfiber/stack/reserve/batch -Ilibfiber/core/sole/$(SOLE) -Ilibfiber/base/tls/$(TLS)
+	-Ilibfiber/runtime/carriers/threads -Ilibfiber/stack/reserve/batch -Ilibfiber/core/sole/$(SOLE)
 PUB_INC  := -Ilibfiber/include
 
 CALLS    := $(if $(SAN),watched,$(if $(filter x86_64,$(ARCH)),x86_64,plain))

@@ -10,8 +10,8 @@ MODEL_LIB := $(filter-out $(MODEL_NOT),$(LIB_SRC))
 MODEL_SEEN := $(wildcard bench/model/works/*.c) bench/libfiber/tree.c \
 	$(filter-out %/table.c,$(wildcard bench/libfiber/shared/*.c))
 MODEL_INC := -I. -Ibench/model/seams \
-	$(filter-out -Ilibfiber/context/announce/% -Ilibfiber/runtime/carriers/threads -Ilibfiber/base/tls/% -Ilibfiber/core/sole/%,$(LIB_INC)) \
-	-Ilibfiber/base/tls/call -Ilibfiber/core/sole/none
+	$(filter-out -Ilibfiber/context/announce/% -Ilibfiber/runtime/carriers/threads -Ilibfiber/core/sole/%,$(LIB_INC)) \
+	-Ilibfiber/core/sole/none
 MODEL_OBJ := $(MODEL_LIB:libfiber/%=$(BUILD)/obj/model/lib/%.o) $(MODEL_SEEN:%.c=$(BUILD)/obj/model/%.o) \
 	$(patsubst %.c,$(BUILD)/obj/model/%.o,$(wildcard bench/model/*.c)) \
 	$(BUILD)/obj/libfiber-test/memory/tsan.o $(BUILD)/obj/libfiber-test/memory/atomics.o
