@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * counts.c - count steals, looks at victims that had nothing, searches in vain, and their time
+ * counts.c - count steals, looks at victims that had nothing to take, searches in vain, and their time
  *
  * libfiber counts steals itself. The other numbers are counted at calls from one of its files to
  * another, which the linker leads through here (--wrap).
@@ -30,10 +30,8 @@ static struct {
 
 /* -- calls that are counted -- */
 
-struct fiber *__real_fib_start_queue_steal(struct fib_start_queue *start_queue,
-					   struct fib_runqueue *q, struct fib_start_queue *victim);
-struct fiber *__wrap_fib_start_queue_steal(struct fib_start_queue *start_queue,
-					   struct fib_runqueue *q, struct fib_start_queue *victim);
+struct fiber *__real_fib_steal(struct fib_carrier *c, bool patient, bool rested, bool *ret_looked);
+struct fiber *__wrap_fib_steal(struct fib_carrier *c, bool patient, bool rested, bool *ret_looked);
 void __real_fib_idle_search(struct fib_carrier *c);
 void __wrap_fib_idle_search(struct fib_carrier *c);
 void __real_fib_idle_found(struct fib_carrier *c);
@@ -41,13 +39,12 @@ void __wrap_fib_idle_found(struct fib_carrier *c);
 void __real_fib_idle_sleep(struct fib_carrier *c);
 void __wrap_fib_idle_sleep(struct fib_carrier *c);
 
-/* A thief has found nothing to take from the victim's run queue before. */
-struct fiber *__wrap_fib_start_queue_steal(struct fib_start_queue *start_queue,
-					   struct fib_runqueue *q, struct fib_start_queue *victim)
+struct fiber *__wrap_fib_steal(struct fib_carrier *c, bool patient, bool rested, bool *ret_looked)
 {
-	struct fiber *fiber = __real_fib_start_queue_steal(start_queue, q, victim);
+	struct fiber *fiber = __real_fib_steal(c, patient, rested, ret_looked);
 
-	counts.vain_looks += !fiber;
+	if (!fiber)
+		counts.vain_looks += c->sched->carrier_count - 1;
 	return fiber;
 }
 

@@ -8,8 +8,9 @@
  *
  *	from the run queue, when no fiber was taken from it in between, or when it is longer than
  *	LAG_ROUNDS such times,
- *	the fiber woken last, when the carrier has not switched in between,
- *	fibers that have not started, always: no other carrier has their data in its cache.
+ *	fibers that have not started, when there are more than LAG_ROUNDS times as many as the
+ *	carrier has switched in between,
+ *	the fiber woken last, when the carrier has not switched in between.
  *
  * A carrier that last ran on the thief's own CPU cannot run while the thief looks, so it seems to
  * stand still. It is looked at only when the thief has slept since its last look.
@@ -38,6 +39,18 @@ void fib_steal_begin(struct fib_carrier *c)
 						  picks_of(&s->carriers[i]) + 1};
 }
 
+/*
+ * How many fibers the victim has left since the last look, one too many if it has looked outside in
+ * between. *picks: at the last look.
+ */
+static unsigned switches(const struct fib_carrier *victim, unsigned *picks)
+{
+	const unsigned now = picks_of(victim), before = *picks;
+
+	*picks = now;
+	return now <= before ? before - now : before + FIB_LOOK_EVERY - now + 1;
+}
+
 /* Whether the fibers in the queue wait for longer than a few looks. *head: at the last look. */
 static bool lags(const struct fib_runqueue *q, uint32_t *head)
 {
@@ -48,26 +61,17 @@ static bool lags(const struct fib_runqueue *q, uint32_t *head)
 	return (length && moved == 0) || length > LAG_ROUNDS * moved || fib_load(&q->overflowing);
 }
 
-/* Whether the victim has run the same fiber since the last look. */
-static bool stands(const struct fib_carrier *victim, unsigned *picks)
-{
-	const unsigned now = picks_of(victim), before = *picks;
-
-	*picks = now;
-	return now == before;
-}
-
 static struct fiber *steal_from(struct fib_carrier *c, struct fib_carrier *victim, bool patient)
 {
 	struct fib_sight *sight = &c->sights[victim->index];
-	const bool stood = stands(victim, &sight->picks);
+	const unsigned moved = switches(victim, &sight->picks);
 	struct fiber *fiber = NULL;
 
 	if (lags(&victim->queue, &sight->head))
 		fiber = fib_runqueue_steal(&c->queue, &victim->queue);
-	if (!fiber)
+	if (!fiber && fib_load(&victim->start_queue.count) > LAG_ROUNDS * moved)
 		fiber = fib_start_queue_steal(&c->start_queue, &c->queue, &victim->start_queue);
-	if (!fiber && patient && stood && fib_load(&victim->woken))
+	if (!fiber && patient && !moved && fib_load(&victim->woken))
 		fiber = fib_swap(&victim->woken, NULL);
 	return fiber;
 }

@@ -126,11 +126,34 @@ static void test_steal_takes_the_fiber_woken_last_from_a_carrier_that_stands(voi
 	assert_null(fib_load(&victim->woken));
 }
 
-static void test_steal_takes_new_fibers_at_once(void **state)
+static void start(unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		fib_start_queue_put(&victim->start_queue, &victim->queue, &fibers[i]);
+}
+
+static void test_steal_takes_new_fibers_from_a_carrier_that_stands(void **state)
 {
 	(void)state;
-	fib_start_queue_put(&victim->start_queue, &victim->queue, &fibers[0]);
+	start(1);
 	fib_steal_begin(thief);
+	assert_null(look(false));
+	assert_ptr_equal(look(false), &fibers[0]);
+}
+
+static void test_steal_leaves_new_fibers_alone_that_start_soon(void **state)
+{
+	(void)state;
+	start(10);
+	fib_steal_begin(thief);
+	for (unsigned i = 0; i < 3; i++) {
+		victim->picks -= 2;
+		assert_null(look(true));
+	}
+	/* It has looked outside: from 58 to 0, and again from 64. */
+	victim->picks = FIB_LOOK_EVERY;
+	assert_null(look(true));
+	victim->picks--;
 	assert_ptr_equal(look(false), &fibers[0]);
 }
 
@@ -176,7 +199,8 @@ int main(void)
 		TEST(test_steal_leaves_a_queue_alone_that_moves),
 		TEST(test_steal_takes_from_a_queue_that_is_too_long_for_its_carrier),
 		TEST(test_steal_takes_the_fiber_woken_last_from_a_carrier_that_stands),
-		TEST(test_steal_takes_new_fibers_at_once),
+		TEST(test_steal_takes_new_fibers_from_a_carrier_that_stands),
+		TEST(test_steal_leaves_new_fibers_alone_that_start_soon),
 		TEST(test_steal_takes_nothing_on_its_own_cpu_until_it_has_slept),
 		TEST(test_steal_looks_at_all_where_the_cpu_is_unknown),
 	};
