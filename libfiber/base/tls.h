@@ -10,14 +10,11 @@
 #ifndef FIB_BASE_TLS_H
 #define FIB_BASE_TLS_H
 
-/*
- * Of the port: fib_tls_carrier(), the carrier of this thread, NULL on a plain thread. Also from a
- * signal handler.
- */
-#include "tls_read.h"
-
-/* The same, not inlined. */
+/* The carrier of this thread, NULL on a plain thread. Also from a signal handler. */
 void *fib_tls_carrier_call(void);
+
+/* Of the port: fib_tls_carrier(), the same without a call where possible. */
+#include "tls_read.h"
 
 void fib_tls_set_carrier(void *carrier);
 

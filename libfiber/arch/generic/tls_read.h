@@ -3,8 +3,6 @@
 #ifndef FIB_BASE_TLS_READ_H
 #define FIB_BASE_TLS_READ_H
 
-void *fib_tls_carrier_call(void);
-
 static inline void *fib_tls_carrier(void)
 {
 	return fib_tls_carrier_call();
