@@ -49,8 +49,9 @@
 
 /* A relax takes 5-25 ns on CPUs of today. */
 #define SPIN_ROUNDS 20u
-#define SPIN_LOOK   8u	/* rounds between two looks at what the owner does */
-#define SPIN_PAUSE  32u /* relaxes, at most, between two looks at the mutex */
+#define SPIN_LOOK   8u	 /* rounds between two looks at what the owner does */
+#define SPIN_FIRST  8u	 /* relaxes before the second look at the mutex */
+#define SPIN_PAUSE  128u /* relaxes between two later looks */
 
 static bool take_free(struct fiber_mutex *mutex, uint64_t me)
 {
@@ -138,13 +139,14 @@ static void note_held(struct fiber_mutex *mutex, const void *at)
 }
 
 /*
- * Take the mutex when it becomes free, without suspending. False: it has waiters, its owner does not
+ * Take the mutex when it becomes free, without suspending. A look takes the cache line away from the
+ * owner, which may need it for a hundred locks until the next look. False: it has waiters, its owner does not
  * run on another carrier, or it was not free in time.
  */
 static bool take_soon(struct fiber_mutex *mutex, uint64_t me)
 {
 	const struct fib_carrier *c = fib_carrier_self();
-	unsigned pause = 4, i, rounds;
+	unsigned pause = SPIN_FIRST, i, rounds;
 
 	if (!c || !c->current || c->sched->carrier_count == 1)
 		return false;
@@ -155,12 +157,11 @@ static bool take_soon(struct fiber_mutex *mutex, uint64_t me)
 			return true;
 		if (owner & FIB_HOLDER_CONTENDED)
 			return false;
-		if (owner && rounds % SPIN_LOOK == 0 && !fib_running_beside(c, owner))
+		if (owner && rounds % SPIN_LOOK == 1 && !fib_running_beside(c, owner))
 			return false;
 		for (i = 0; i < pause; i++)
 			fib_relax();
-		if (pause < SPIN_PAUSE)
-			pause *= 2;
+		pause = SPIN_PAUSE;
 	}
 	return false;
 }

@@ -52,6 +52,8 @@ static uint32_t mark_of(uint64_t who)
 #define READERS	   (WRITTEN - 1)
 #define MARK_SHIFT 32
 
+#define PAUSE 32u /* relaxes of 5-25 ns; see look_later() */
+
 static uint64_t enter_reader(uint64_t state, uint64_t who)
 {
 	return (state + 1) ^ (uint64_t)mark_of(who) << MARK_SHIFT;
@@ -85,14 +87,29 @@ static fib_always_inline bool enter(struct fiber_rwlock *lock, uint64_t *state, 
 	return true;
 }
 
+/*
+ * Another caller has changed the state at the same moment. Leave the cache line to it for a while:
+ * it does many operations on it in the time of one transfer. Returns the state after that.
+ */
+static fib_noinline uint64_t look_later(struct fiber_rwlock *lock)
+{
+	unsigned i;
+
+	for (i = 0; i < PAUSE; i++)
+		fib_relax();
+	return fib_load(&lock->state);
+}
+
 /* Take the lock if that needs no waiting. */
 static fib_always_inline bool take_now(struct fiber_rwlock *lock, uint64_t me, bool writes)
 {
 	uint64_t state = fib_load(&lock->state);
 
-	while (!(state & WAITED) && may_enter(state, writes))
-		if (enter(lock, &state, me, writes))
+	while (!(state & WAITED) && may_enter(state, writes)) {
+		if (fib_likely(enter(lock, &state, me, writes)))
 			return true;
+		state = look_later(lock);
+	}
 	return false;
 }
 
@@ -333,12 +350,12 @@ int fiber_rwlock_unlock(struct fiber_rwlock *lock)
 			fib_held_release(self);
 	}
 	state = fib_load(&lock->state);
-	do {
-		if (state & WAITED) {
-			unlock_waited(lock, wrote, me);
-			return 0;
-		}
+	while (!(state & WAITED)) {
 		/* After the swap another caller may lock, unlock and free it. */
-	} while (!fib_cas(&lock->state, &state, after_unlock(lock, state, wrote, me)));
+		if (fib_likely(fib_cas(&lock->state, &state, after_unlock(lock, state, wrote, me))))
+			return 0;
+		state = look_later(lock);
+	}
+	unlock_waited(lock, wrote, me);
 	return 0;
 }
