@@ -32,8 +32,8 @@ static struct {
 
 struct fiber *__real_fib_steal(struct fib_carrier *c, bool patient, bool rested, bool *ret_looked);
 struct fiber *__wrap_fib_steal(struct fib_carrier *c, bool patient, bool rested, bool *ret_looked);
-void __real_fib_idle_search(struct fib_carrier *c);
-void __wrap_fib_idle_search(struct fib_carrier *c);
+bool __real_fib_idle_search(struct fib_carrier *c);
+bool __wrap_fib_idle_search(struct fib_carrier *c);
 void __real_fib_idle_found(struct fib_carrier *c);
 void __wrap_fib_idle_found(struct fib_carrier *c);
 void __real_fib_idle_sleep(struct fib_carrier *c);
@@ -55,11 +55,11 @@ static void search_ends(void)
 	fib_cpu->search_began = 0;
 }
 
-void __wrap_fib_idle_search(struct fib_carrier *c)
+bool __wrap_fib_idle_search(struct fib_carrier *c)
 {
 	if (!fib_cpu->search_began)
 		fib_cpu->search_began = fib_cpu->now;
-	__real_fib_idle_search(c);
+	return __real_fib_idle_search(c);
 }
 
 void __wrap_fib_idle_found(struct fib_carrier *c)

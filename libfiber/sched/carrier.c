@@ -18,7 +18,7 @@
 #include "sched/steal.h"
 
 #define SEARCH_ROUNDS 40
-#define LOOK_ROUNDS   4 /* after a nap */
+#define LOOK_ROUNDS   4 /* after a nap, or beside another carrier that searches */
 #define RELAX_TURNS   40
 
 /*
@@ -67,17 +67,17 @@ static struct fiber *take_submitted(struct fib_carrier *c)
 }
 
 /*
- * Spin for some tens of microseconds: waking a sleeping CPU costs more. Do not spin while an idle
- * fiber could run, or while no other carrier can.
+ * Spin for some tens of microseconds: waking a sleeping CPU costs more. One carrier at a time does
+ * that. Do not spin while an idle fiber could run, or while no other carrier can.
  */
 static struct fiber *search(struct fib_carrier *c)
 {
-	const int rounds = c->naps ? LOOK_ROUNDS : SEARCH_ROUNDS;
+	const bool only = fib_idle_search(c);
+	const int rounds = only && !c->naps ? SEARCH_ROUNDS : LOOK_ROUNDS;
 	bool looked = true, idle_fibers, rested;
 	struct fiber *fiber = NULL;
 	int round, i;
 
-	fib_idle_search(c);
 	if (c->sched->carrier_count == 1)
 		return NULL;
 	if (!c->naps)

@@ -146,12 +146,14 @@ void fib_idle_wake(struct fib_carrier *c)
 		wake(c);
 }
 
-void fib_idle_search(struct fib_carrier *c)
+bool fib_idle_search(struct fib_carrier *c)
 {
-	if (!c->searching) {
-		c->searching = true;
-		fib_add(&c->sched->idle.word, 1);
-	}
+	struct fib_sched *s = c->sched;
+
+	if (c->searching)
+		return searching(fib_load(&s->idle.word)) == 1;
+	c->searching = true;
+	return searching(fib_add(&s->idle.word, 1)) == 0;
 }
 
 void fib_idle_found(struct fib_carrier *c)

@@ -54,8 +54,11 @@ void fib_idle_notify_fenced(struct fib_sched *s);
 /* Wake exactly this carrier if it sleeps: only it can run the new work. Any thread. */
 void fib_idle_wake(struct fib_carrier *c);
 
-/* c starts to search for work / stops because it has found some. */
-void fib_idle_search(struct fib_carrier *c);
+/*
+ * c starts to search for work / stops because it has found some. _search returns whether no other
+ * carrier searches.
+ */
+bool fib_idle_search(struct fib_carrier *c);
 void fib_idle_found(struct fib_carrier *c);
 
 /*
