@@ -45,6 +45,9 @@ int fib_os_reserve(size_t size, void **ret);
 int fib_os_commit(void *at, size_t size); /* make reserved pages readable and writable */
 /* Map memory for stacks: readable, writable, no huge pages, no swap reservation. */
 int fib_os_map_stacks(size_t size, void **ret);
+/* To be called before [at, at + size), a new mapping, is split by fib_os_guard_split(): then
+ * fib_os_guard_join() can make it one mapping again. Takes a page. */
+void fib_os_will_split(void *at, size_t size);
 /* Map memory that is readable and writable, in one system call. 0 and *ret, or -ENOMEM. */
 int fib_os_map_buffer(size_t size, void **ret);
 void fib_os_unmap(void *at, size_t size);

@@ -2,8 +2,11 @@
 /*
  * class.c - cut, keep and trim the stacks of one size
  *
- * A class grows by slabs: one mapping of many stacks, each with a guard below it. A new stack is
- * cut from its slab with its guard; guards are made several at once where that is cheaper. A
+ * A class grows by slabs: one mapping of many stacks, each with room for a guard below it. A new
+ * stack is cut from its slab with its guard; guards are made several at once where that is cheaper.
+ * A stack that is only promised gets its guard when it is first taken, if that can wait: a guard
+ * takes page tables, 640 bytes of them for a stack of the default size. Until then its `guard` is 0.
+ * If it cannot be made then, for lack of memory, the program ends with a line that says so. A
  * returned stack keeps its pages, since the next fiber profits from warm pages, and stacks are
  * taken last in, first out. A stack that was not taken for a whole period loses its pages and keeps
  * its address.
@@ -18,6 +21,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "checker.h"
 #include "os/os.h"
 #include "os/spin.h"
@@ -44,18 +48,67 @@ void fib_class_push_cold(struct fib_stack_class *c, const struct fib_stack *stac
 	c->free[c->cold++] = *stack;
 }
 
-/* Map the first page of the stacks that will be taken next: cheaper than one page fault for
- * each. */
+/* Guard n stacks that lie one after the other in their slab. */
+static void guard_run(struct fib_stack *stacks, unsigned n)
+{
+	const size_t guard = fib_class_guard(stacks->class), stride = stacks->size + guard;
+	char *lowest = (char *)stacks->low - guard;
+	unsigned done = 0, i;
+	int rc;
+
+	while (done < n) {
+		rc = fib_guard(lowest + done * stride, guard, stride, n - done);
+		if (rc < 0)
+			fib_die("no memory for the guard of a fiber's stack (error %d)", -rc);
+		done += (unsigned)rc;
+	}
+	for (i = 0; i < n; i++)
+		stacks[i].guard = (uint16_t)(guard / FIB_GUARD_MIN);
+}
+
+/* Guard those of the n stacks that have no guard yet. */
+static void guard_waiting(struct fib_stack *stacks, unsigned n)
+{
+	unsigned first = 0, end;
+
+	while (first < n) {
+		const size_t stride = stacks[first].size + fib_class_guard(stacks[first].class);
+
+		end = first + 1;
+		if (stacks[first].guard) {
+			first = end;
+			continue;
+		}
+		while (end < n && !stacks[end].guard &&
+		       (char *)stacks[end - 1].low + stride == stacks[end].low)
+			end++;
+		guard_run(&stacks[first], end - first);
+		first = end;
+	}
+}
+
+/* How many guards are made at once. */
+static unsigned guards_at_once(size_t guard)
+{
+	const size_t n = AHEAD_BYTES / guard;
+
+	return n < 1 ? 1 : n < AHEAD ? (unsigned)n : AHEAD;
+}
+
+/* Map the first page of the stacks that will be taken next, and make guards that they do not have
+ * yet: cheaper than one page fault and one call for each. */
 static void warm_up(struct fib_stack_class *c)
 {
+	const unsigned most = guards_at_once(fib_class_guard(c->free[0].class));
 	void *tops[WARM_UP];
 	unsigned n = 0;
 
-	while (n < WARM_UP && c->cold) {
+	while (n < WARM_UP && n < most && c->cold) {
 		const struct fib_stack *stack = &c->free[--c->cold];
 
 		tops[n++] = (char *)stack->low + fib_stack_usable(stack) - 1;
 	}
+	guard_waiting(&c->free[c->cold], n);
 	fib_os_provide(tops, n);
 }
 
@@ -96,6 +149,8 @@ static int map_slab(struct fib_stack_class *c, unsigned class, size_t stride)
 
 	if (make_room(c, count) < 0 || fib_os_map_stacks(count * stride, &slab) < 0)
 		return -ENOMEM;
+	if (!fib_guard_can_wait())
+		fib_os_will_split(slab, count * stride);
 	if (fib_slabs_add(slab, count * stride, class) < 0) {
 		fib_os_unmap(slab, count * stride);
 		return -ENOMEM;
@@ -109,34 +164,52 @@ static int map_slab(struct fib_stack_class *c, unsigned class, size_t stride)
 static int guard_some(struct fib_stack_class *c, size_t guard, size_t stride)
 {
 	const size_t left = (size_t)(c->end - c->next) / stride;
-	size_t n = AHEAD_BYTES / guard;
+	const unsigned n = guards_at_once(guard);
 	int rc;
 
-	n = n < 1 ? 1 : n < AHEAD ? n : AHEAD;
-	rc = fib_guard(c->next, guard, stride, (unsigned)(left < n ? left : n));
+	rc = fib_guard(c->next, guard, stride, left < n ? (unsigned)left : n);
 	if (rc < 0)
 		return -ENOMEM;
 	c->guarded += (size_t)rc * stride;
 	return 0;
 }
 
-int fib_class_cut(struct fib_stack_class *c, unsigned class, struct fib_stack *ret)
+/* Cut the next stack, without a guard only if `bare` and none was made for it ahead. */
+static int cut(struct fib_stack_class *c, unsigned class, bool bare, struct fib_stack *ret)
 {
 	const size_t guard = fib_class_guard(class), stride = fib_class_size(class) + guard;
 
 	if (c->next == c->end && map_slab(c, class, stride) < 0)
 		return -ENOMEM;
-	if (c->next == c->guarded && guard_some(c, guard, stride) < 0)
+	bare = bare && c->next == c->guarded;
+	if (bare)
+		c->guarded += stride;
+	else if (c->next == c->guarded && guard_some(c, guard, stride) < 0)
 		return -ENOMEM;
 	ret->low = c->next + guard;
 	ret->size = fib_class_size(class);
 	ret->colour = c->colour++ % COLOURS * COLOUR_STEP;
 	ret->class = (uint16_t) class;
-	ret->guard = (uint16_t)(guard / FIB_GUARD_MIN);
+	ret->guard = bare ? 0 : (uint16_t)(guard / FIB_GUARD_MIN);
 	fib_checker_stack(ret->low, ret->size);
 	c->next += stride;
 	c->cut++;
 	return 0;
+}
+
+int fib_class_cut(struct fib_stack_class *c, unsigned class, struct fib_stack *ret)
+{
+	return cut(c, class, false, ret);
+}
+
+int fib_class_cut_cold(struct fib_stack_class *c, unsigned class)
+{
+	struct fib_stack stack;
+	int rc = cut(c, class, fib_guard_can_wait(), &stack);
+
+	if (rc == 0)
+		fib_class_push_cold(c, &stack);
+	return rc;
 }
 
 void fib_class_trim(struct fib_stack_class *c)

@@ -12,7 +12,7 @@
 /* L: all fields, under lock. Zeroed memory is an empty class. */
 struct fib_stack_class {
 	_Atomic uint32_t lock;
-	/* Below `cold` the stacks without pages, then those with pages, newest last. Has room for
+	/* Below `cold` the stacks without pages, some also without a guard yet; then those with pages, newest last. Has room for
 	 * all that were cut. */
 	struct fib_stack *free;
 	size_t room;
@@ -48,12 +48,16 @@ static inline size_t fib_class_guard(unsigned class)
 void fib_class_push(struct fib_stack_class *c, const struct fib_stack *stack);
 void fib_class_push_cold(struct fib_stack_class *c, const struct fib_stack *stack);
 
-/* Take a stack; the class must not be empty. */
+/* Take a stack, which has its guard; the class must not be empty. */
 void fib_class_pop(struct fib_stack_class *c, struct fib_stack *ret);
 
 /* Make a new stack, which is not put into the class; class is the number of c. Returns 0, or
  * -ENOMEM, also when no guard can be made. */
 int fib_class_cut(struct fib_stack_class *c, unsigned class, struct fib_stack *ret);
+
+/* Make a new stack and put it into the class without pages, and without a guard if that can wait.
+ * Returns the errors of fib_class_cut(). */
+int fib_class_cut_cold(struct fib_stack_class *c, unsigned class);
 
 /* Drop the pages of the stacks that were idle since the last call, the oldest ones. Takes the lock
  * itself, for one stack at a time: no thread takes that stack meanwhile, and none waits long. */

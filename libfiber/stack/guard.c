@@ -25,6 +25,10 @@
  * fiber. 1 MiB would cost 2 KiB more. With -fstack-clash-protection, which touches each page of a
  * frame, any guard stops every frame; the size matters for code compiled without it.
  *
+ * A guard inside a mapping cannot fail for lack of mappings, only for lack of memory for its page
+ * tables, as the first access to the stack can. So it can be made when the stack is first taken: a
+ * stack that is only promised takes no page tables (class.c).
+ *
  * If the kernel does not support guards inside a mapping, all guards split. If a guard cannot be
  * made, the call fails; there is never a stack without a guard.
  */
@@ -42,8 +46,9 @@
 /* L: all under lock */
 static struct {
 	_Atomic uint32_t lock;
-	uint32_t made; /* number ever split, up to SPLITS */
-	uint32_t kept; /* the first of these that are still split */
+	uint32_t made;	     /* number ever split, up to SPLITS */
+	uint32_t kept;	     /* the first of these that are still split */
+	_Atomic bool inside; /* L writes, A reads: the last guard was made inside */
 	struct {
 		void *at;
 		size_t size;
@@ -101,9 +106,15 @@ int fib_guard(void *at, size_t size, size_t stride, unsigned n)
 		made = fib_os_guard_inside_many(at, size, stride, n);
 		for (i = 0; i < made && guards.kept; i++)
 			turn_two();
+		fib_store(&guards.inside, made > 0);
 		if (made < 0)
 			made = split_one(at, size);
 	}
 	fib_spin_unlock(&guards.lock);
 	return made;
+}
+
+bool fib_guard_can_wait(void)
+{
+	return fib_load(&guards.inside);
 }

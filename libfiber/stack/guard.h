@@ -3,6 +3,7 @@
 #ifndef FIB_STACK_GUARD_H
 #define FIB_STACK_GUARD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /*
@@ -12,6 +13,13 @@
  * thread.
  */
 int fib_guard(void *at, size_t size, size_t stride, unsigned n);
+
+/*
+ * Returns whether a guard may be made when its stack is first taken, and not before: guards are now
+ * made inside their mapping, which takes nothing but page tables. Any thread; once true, it stays
+ * true unless the kernel refuses such a guard.
+ */
+bool fib_guard_can_wait(void);
 
 /* Lock out other threads while the process forks. */
 void fib_guard_lock(void);

@@ -96,15 +96,11 @@ int fib_stack_take(struct fib_stack_cache *cache, size_t size, struct fib_stack 
 static int promise(unsigned class, unsigned n)
 {
 	struct fib_stack_class *c = &classes[class];
-	struct fib_stack stack;
 	int rc = 0;
 
 	fib_spin_lock(&c->lock);
-	while (rc == 0 && c->count < c->promised + n) {
-		rc = fib_class_cut(c, class, &stack);
-		if (rc == 0)
-			fib_class_push_cold(c, &stack);
-	}
+	while (rc == 0 && c->count < c->promised + n)
+		rc = fib_class_cut_cold(c, class);
 	if (rc == 0)
 		c->promised += n;
 	fib_spin_unlock(&c->lock);

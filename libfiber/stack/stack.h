@@ -11,7 +11,7 @@ struct fib_stack {
 	size_t size;	 /* usable bytes, including the colour */
 	uint32_t colour; /* bytes left free at the top, so that tops are in different cache sets */
 	uint16_t class;	 /* in the pool; FIB_STACK_FOREIGN: memory of the caller */
-	uint16_t guard;	 /* guard below it, in units of FIB_GUARD_MIN; 0: none of ours */
+	uint16_t guard; /* guard below it, in units of FIB_GUARD_MIN; 0: none of ours, or not yet */
 };
 
 #define FIB_STACK_FOREIGN 0xffffu

@@ -79,10 +79,14 @@ fib_noinline int fib_os_map_stacks(size_t size, void **ret)
 		return rc;
 	/* Only advice: without it stacks work but use more memory. */
 	madvise(*ret, size, MADV_NOHUGEPAGE);
+	return 0;
+}
+
+fib_noinline void fib_os_will_split(void *at, size_t size)
+{
 	/* A mapping with a page in it before it is split can be joined again, because its parts
 	 * share that origin. The last page is the first that a stack uses. */
-	*((volatile char *)*ret + size - 1) = 0;
-	return 0;
+	*((volatile char *)at + size - 1) = 0;
 }
 
 fib_noinline int fib_os_map_buffer(size_t size, void **ret)

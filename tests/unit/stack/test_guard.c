@@ -82,6 +82,7 @@ static void test_guard_many_faults_and_leave_few_mappings(void **state)
 
 	(void)state;
 	assert_int_equal(fib_os_map_stacks((size_t)ALL * STRIDE, &at), 0);
+	fib_os_will_split(at, (size_t)ALL * STRIDE);
 	slab = at;
 	guard_some(0, FIRST);
 	split = mappings();
@@ -111,6 +112,7 @@ static void test_guard_several_at_once_are_as_many_as_it_says(void **state)
 
 	(void)state;
 	assert_int_equal(fib_os_map_stacks((size_t)ALL * STRIDE, &at), 0);
+	fib_os_will_split(at, (size_t)ALL * STRIDE);
 	slab = at;
 	rc = fib_guard(place(0), FIB_STACK_GUARD, STRIDE, wanted);
 	assert_in_range(rc, 1, wanted);
