@@ -20,5 +20,6 @@
 #include <fiber/op.h>
 #include <fiber/context.h>
 #include <fiber/introspect.h>
+#include <fiber/trim.h>
 
 #endif

@@ -70,6 +70,15 @@ int fib_os_guard_join(void *at, size_t size);
  */
 void fib_os_provide(void *const *at, unsigned n);
 void fib_os_discard(void *at, size_t size); /* return the pages; their contents become zero */
+/* Remove guards made inside mappings: their pages become zero. Other pages stay. 0, or a negative
+ * errno: then some may have been removed. */
+int fib_os_guard_remove(void *at, size_t size);
+/* Advice about pages, which keep their contents; without effect where the kernel cannot. _cold:
+ * take them first when memory gets short. _out: write them to swap now. */
+void fib_os_advise_cold(void *at, size_t size);
+void fib_os_advise_out(void *at, size_t size);
+/* Resident bytes of [low, low + size), which begins with a page; 0 if a part is not mapped. */
+size_t fib_os_resident_in(uint64_t low, size_t size);
 
 /* The limit of the address space of this process in bytes (RLIMIT_AS); UINT64_MAX: none. */
 uint64_t fib_os_space_limit(void);

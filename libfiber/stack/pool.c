@@ -23,6 +23,7 @@
 #include "reserve.h"
 #include "stack/class.h"
 #include "stack/guard.h"
+#include "stack/release.h"
 #include "stack/slabs.h"
 
 #define TRIM_EVERY INT64_C(1000000000)
@@ -250,6 +251,17 @@ void fib_stack_trim(int64_t now)
 	for (i = 0; i < FIB_CLASSES; i++)
 		if (look(&classes[i].cut))
 			fib_class_trim(&classes[i]);
+}
+
+size_t fib_stack_release(void)
+{
+	size_t bytes = 0;
+	unsigned i;
+
+	for (i = 0; i < FIB_CLASSES; i++)
+		if (look(&classes[i].cut))
+			bytes += fib_class_release(&classes[i]);
+	return bytes;
 }
 
 /* -- for observers -- */

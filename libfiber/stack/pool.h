@@ -59,6 +59,10 @@ void fib_stack_flush(struct fib_stack_cache *cache);
  * carrier that is about to sleep; has an effect at most once a second. now: ns. */
 void fib_stack_trim(int64_t now);
 
+/* Give all memory of the free stacks back to the system: see fiber_trim(). Returns the bytes of the
+ * pages that were resident. Any thread. */
+size_t fib_stack_release(void);
+
 /* Totals of all sizes. */
 struct fib_stack_totals {
 	uint64_t made;	   /* ever; stacks are never unmapped */

@@ -305,7 +305,11 @@ static unsigned use_introspection(void)
 	FUNCTION(int, fiber_foreach,
 		 (struct fiber_runtime *, int (*)(const struct fiber_info *, void *), void *))
 	FUNCTION(int, fiber_dump, (int))
-	return count - 20;
+	FUNCTION(int64_t, fiber_trim, (unsigned, int64_t))
+	CONSTANT(FIBER_TRIM_UNUSED, 1);
+	CONSTANT(FIBER_TRIM_COLD, 2);
+	CONSTANT(FIBER_TRIM_PAGEOUT, 4);
+	return count - 24;
 }
 
 static unsigned use_waiting(void)

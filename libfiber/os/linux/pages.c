@@ -20,6 +20,15 @@
 #ifndef MADV_GUARD_INSTALL
 #define MADV_GUARD_INSTALL 102
 #endif
+#ifndef MADV_GUARD_REMOVE
+#define MADV_GUARD_REMOVE 103
+#endif
+#ifndef MADV_COLD
+#define MADV_COLD 20
+#endif
+#ifndef MADV_PAGEOUT
+#define MADV_PAGEOUT 21
+#endif
 #define MADV_BOGUS 9999
 
 size_t fib_os_page_size(void)
@@ -174,4 +183,35 @@ fib_noinline void fib_os_provide(void *const *at, unsigned n)
 fib_noinline void fib_os_discard(void *at, size_t size)
 {
 	madvise(at, size, MADV_DONTNEED);
+}
+
+fib_noinline int fib_os_guard_remove(void *at, size_t size)
+{
+	return madvise(at, size, MADV_GUARD_REMOVE) < 0 ? -errno : 0;
+}
+
+fib_noinline void fib_os_advise_cold(void *at, size_t size)
+{
+	madvise(at, size, MADV_COLD);
+}
+
+fib_noinline void fib_os_advise_out(void *at, size_t size)
+{
+	madvise(at, size, MADV_PAGEOUT);
+}
+
+fib_noinline size_t fib_os_resident_in(uint64_t low, size_t size)
+{
+	unsigned char resident[256];
+	const size_t page = fib_os_page_size(), pages = (size + page - 1) / page;
+	size_t done, i, n, bytes = 0;
+
+	for (done = 0; done < pages; done += n) {
+		n = pages - done < sizeof resident ? pages - done : sizeof resident;
+		if (mincore((void *)(uintptr_t)(low + done * page), n * page, resident) < 0)
+			return 0;
+		for (i = 0; i < n; i++)
+			bytes += resident[i] & 1 ? page : 0;
+	}
+	return bytes;
 }
