@@ -14,7 +14,6 @@
 struct fib_record_cache {
 	struct fiber *first; /* linked through ->link, the one given last first */
 	_Atomic unsigned count;
-	bool shares;	   /* I: other carriers take ids too */
 	unsigned ids;	   /* ids that are left */
 	unsigned ids_most; /* number of ids taken last time */
 	uint64_t next_id;
@@ -43,18 +42,26 @@ static inline struct fiber *fib_record_pop(struct fib_record_cache *cache)
 	return fiber;
 }
 
-/* The next id, when carriers compete for ids: see record_cache.c. */
-uint64_t fib_record_shared_id(struct fib_record_cache *cache);
+/* Take more ids and return the first of them: see record_cache.c. */
+uint64_t fib_record_more_ids(struct fib_record_cache *cache);
+
+/* The next id. */
+static inline uint64_t fib_record_id(struct fib_record_cache *cache)
+{
+	if (fib_unlikely(!cache->ids || cache->ids_since != fib_coarse_now()))
+		return fib_record_more_ids(cache);
+	cache->ids--;
+	return cache->next_id++;
+}
 
 /* Give a taken record its identity, the next id. After this, readers see it. cache may be NULL. */
 static inline void fib_record_name(struct fib_record_cache *cache, struct fiber *fiber)
 {
 	/* Readers treat a record with an id as complete. */
-	fib_publish(&fiber->id,
-		    cache && cache->shares ? fib_record_shared_id(cache) : fib_registry_next_id());
+	fib_publish(&fiber->id, cache ? fib_record_id(cache) : fib_registry_next_id());
 }
 
-/* Give all records back. */
+/* Give all records back, and the ids that are left. */
 void fib_record_flush(struct fib_record_cache *cache);
 
 #endif

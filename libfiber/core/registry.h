@@ -45,6 +45,16 @@ static inline uint64_t fib_registry_take_ids(unsigned n)
 	return fib_add_relaxed(&fib_registry_ids, n) + 1;
 }
 
+/* Give the n ids from first on back, which were taken together and not used. Has no effect if other
+ * ids were taken since. */
+static inline void fib_registry_give_ids(uint64_t first, unsigned n)
+{
+	uint64_t last = first + n - 1;
+
+	/* No data depends on an id that no fiber has. */
+	fib_cas(&fib_registry_ids, &last, first - 1);
+}
+
 /* Lock the free list and the process' name: while the name is set, and while the process forks. */
 void fib_registry_lock(void);
 void fib_registry_unlock(void);

@@ -37,7 +37,6 @@ static void init_carrier(struct fib_sched *s, unsigned i)
 	c->above = above;
 	fib_runqueue_init(&c->queue, s->carrier_count == 1);
 	c->start_queue.alone = s->carrier_count == 1;
-	c->records.shares = s->carrier_count > 1;
 	c->index = i;
 	c->place = FIB_OS_NOT_KEPT;
 	c->locks = FIB_TURN_LOCKS;

@@ -104,7 +104,7 @@ static void test_record_ids_count_up_and_are_not_given_twice(void **state)
 
 static void test_record_ids_come_one_by_one_when_few_and_together_when_many(void **state)
 {
-	struct fib_record_cache one = {.shares = true}, two = {.shares = true};
+	struct fib_record_cache one = {0}, two = {0};
 	int64_t now = fib_coarse_now();
 	uint64_t id = 0, next;
 	unsigned i, together = 0;
@@ -113,13 +113,13 @@ static void test_record_ids_come_one_by_one_when_few_and_together_when_many(void
 	/* Each id is taken in a new tick: the caches alternate, and no id is skipped. */
 	for (i = 0; i < 10; i++) {
 		fib_coarse_set(now += 1000000);
-		next = fib_record_shared_id(i % 2 ? &one : &two);
+		next = fib_record_id(i % 2 ? &one : &two);
 		assert_true(!id || next == id + 1);
 		id = next;
 	}
 	/* All in one tick: the ids of one cache come in longer and longer runs. */
 	for (i = 0; i < 1000; i++) {
-		uint64_t a = fib_record_shared_id(&one), b = fib_record_shared_id(&two);
+		uint64_t a = fib_record_id(&one), b = fib_record_id(&two);
 
 		assert_true(a != b);
 		assert_true(a > id || i);
@@ -128,19 +128,51 @@ static void test_record_ids_come_one_by_one_when_few_and_together_when_many(void
 	}
 	assert_true(together > 900);
 	/* Leftover ids are dropped: a later fiber has a higher id. */
-	next = fib_record_shared_id(&two);
+	next = fib_record_id(&two);
 	fib_coarse_set(now += 1000000);
-	id = fib_record_shared_id(&one);
+	id = fib_record_id(&one);
 	assert_true(id > next);
-	assert_true(fib_record_shared_id(&two) > next);
+	assert_true(fib_record_id(&two) > next);
 	fib_coarse_set(now + 1000000);
-	assert_true(fib_record_shared_id(&two) > id);
+	assert_true(fib_record_id(&two) > id);
+}
+
+static void test_record_ids_that_are_left_are_given_back_if_they_are_the_last(void **state)
+{
+	struct fib_record_cache one = {0}, two = {0};
+	int64_t now = fib_coarse_now();
+	uint64_t id = 0, last = 0;
+	unsigned tick, i;
+
+	(void)state;
+	/* One cache alone: no gap, however many it needs in a tick. */
+	for (tick = 0; tick < 10; tick++) {
+		fib_coarse_set(now += 1000000);
+		for (i = 0; i < 1 + tick * 7; i++) {
+			id = fib_record_id(&one);
+			assert_true(!last || id == last + 1);
+			last = id;
+		}
+	}
+	assert_true(one.ids > 0);
+	fib_record_flush(&one);
+	assert_int_equal(one.ids, 0);
+	assert_int_equal(fib_registry_next_id(), last + 1);
+	/* Another one takes ids between: those left are dropped, and none is given twice. */
+	for (i = 0; i < 4; i++)
+		last = fib_record_id(&one);
+	assert_true(one.ids > 0);
+	id = fib_record_id(&two);
+	assert_true(id > last + 1);
+	fib_record_flush(&one);
+	assert_true(fib_registry_next_id() > id);
+	fib_record_flush(&two);
 }
 
 /* A thread takes and frees through its own cache, and notes the ids it used. */
 static void *live(void *arg)
 {
-	struct fib_record_cache own = {.shares = true};
+	struct fib_record_cache own = {0};
 	struct fiber *held[64];
 	uint64_t *ids = arg;
 	unsigned round, i;
@@ -201,6 +233,7 @@ int main(void)
 		cmocka_unit_test(test_record_cache_counts_what_it_keeps_of_what_is_taken),
 		cmocka_unit_test(test_record_ids_count_up_and_are_not_given_twice),
 		cmocka_unit_test(test_record_ids_come_one_by_one_when_few_and_together_when_many),
+		cmocka_unit_test(test_record_ids_that_are_left_are_given_back_if_they_are_the_last),
 		cmocka_unit_test(test_record_ids_of_many_threads_are_all_different),
 	};
 
