@@ -21,6 +21,16 @@
 #define BATCH 32u
 #define MOST  (2 * BATCH)
 
+fib_noinline int fib_record_fill(struct fib_record_cache *cache)
+{
+	unsigned count;
+	int rc = fib_registry_take(BATCH, &cache->first, &count);
+
+	if (rc == 0)
+		fib_store(&cache->count, count);
+	return rc;
+}
+
 int fib_record_take(struct fib_record_cache *cache, struct fiber **ret)
 {
 	unsigned count;
@@ -29,10 +39,9 @@ int fib_record_take(struct fib_record_cache *cache, struct fiber **ret)
 	if (!cache)
 		return fib_registry_take(1, ret, &count);
 	if (!cache->first) {
-		rc = fib_registry_take(BATCH, &cache->first, &count);
+		rc = fib_record_fill(cache);
 		if (rc < 0)
 			return rc;
-		fib_store(&cache->count, count);
 	}
 	*ret = fib_record_pop(cache);
 	return 0;

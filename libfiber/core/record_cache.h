@@ -24,6 +24,10 @@ struct fib_record_cache {
 int fib_record_take(struct fib_record_cache *cache, struct fiber **ret);
 void fib_record_give(struct fib_record_cache *cache, struct fiber *fiber);
 
+/* Put records from the registry into an empty cache. Returns 0 or an error of fib_registry_take().
+ * Its carrier only. */
+int fib_record_fill(struct fib_record_cache *cache);
+
 /* The number of records in the cache: they are taken, but are no fibers. Any thread. */
 static inline unsigned fib_record_kept(const struct fib_record_cache *cache)
 {

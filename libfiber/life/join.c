@@ -282,11 +282,12 @@ int fiber_join(struct fiber *fiber, struct fiber_result *ret, int64_t deadline)
 		rc = wait_for_exit(fiber, deadline);
 		if (rc < 0)
 			return rc;
+		c = fib_carrier_self();
 	}
 	fib_order_acquire(fiber);
 	if (ret)
 		*ret = fiber->result;
-	fib_free_record(fib_carrier_self(), fiber);
+	fib_free_record(c, fiber);
 	return 0;
 }
 

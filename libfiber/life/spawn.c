@@ -279,8 +279,8 @@ int fib_spawn(struct fib_sched *s, const struct fiber_attr *attr, fiber_fn *fn, 
 }
 
 /*
- * The common case: a fiber with default attributes, from the carrier's caches. NULL: use the
- * general path.
+ * The common case: a fiber with default attributes, from the carrier's caches, which are filled if
+ * need be. NULL: use the general path.
  */
 static inline struct fiber *spawn_at_hand(struct fib_carrier *c, fiber_fn *fn, void *arg,
 					  const void *pc, uint32_t life, struct fiber **ret)
@@ -288,8 +288,13 @@ static inline struct fiber *spawn_at_hand(struct fib_carrier *c, fiber_fn *fn, v
 	struct fib_sched *s = c->sched;
 	struct fiber *fiber;
 
-	if (!fn || (c->current->flags & FIBER_BACKGROUND) || !c->records.first ||
-	    !fib_stack_promise_cached(&c->stacks, s->stack_class))
+	if (!fn || (c->current->flags & FIBER_BACKGROUND))
+		return NULL;
+	/* An error is met again, and returned, by the general path. */
+	if (fib_unlikely(!c->records.first) && fib_record_fill(&c->records) < 0)
+		return NULL;
+	if (!fib_stack_promise_cached(&c->stacks, s->stack_class) &&
+	    fib_stack_promise(&c->stacks, s->stack_class) < 0)
 		return NULL;
 	fiber = fib_record_pop(&c->records);
 	clear(fiber);
