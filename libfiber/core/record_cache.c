@@ -19,7 +19,7 @@
 #include "core/registry.h"
 
 #define BATCH 32u
-#define MOST  (2 * BATCH)
+_Static_assert(FIB_RECORD_CACHE >= BATCH, "a full cache gives a batch");
 
 fib_noinline int fib_record_fill(struct fib_record_cache *cache)
 {
@@ -60,7 +60,8 @@ static void give_back(struct fib_record_cache *cache, unsigned n)
 	fib_registry_give(first, last, n);
 }
 
-void fib_record_give(struct fib_record_cache *cache, struct fiber *fiber)
+/* Without a cache, or with a full one. */
+fib_noinline void fib_record_give_many(struct fib_record_cache *cache, struct fiber *fiber)
 {
 	if (!cache) {
 		fib_registry_give(fiber, fiber, 1);
@@ -69,8 +70,7 @@ void fib_record_give(struct fib_record_cache *cache, struct fiber *fiber)
 	fiber->link = cache->first;
 	cache->first = fiber;
 	fib_store(&cache->count, fib_load(&cache->count) + 1);
-	if (fib_load(&cache->count) > MOST)
-		give_back(cache, BATCH);
+	give_back(cache, BATCH);
 }
 
 /* Give unused ids back, if no other id was taken since. */

@@ -9,6 +9,8 @@
 #include "core/record.h"
 #include "core/registry.h"
 
+#define FIB_RECORD_CACHE 64u
+
 /* Used by its carrier only, except for the count, which other threads may read. Zeroed memory is an
  * empty cache. */
 struct fib_record_cache {
@@ -20,9 +22,8 @@ struct fib_record_cache {
 	int64_t ids_since; /* when they were taken: ns of the coarse clock */
 };
 
-/* fib_registry_take() and fib_registry_give() for one record. cache may be NULL. Any thread. */
+/* fib_registry_take() for one record. cache may be NULL. Any thread. */
 int fib_record_take(struct fib_record_cache *cache, struct fiber **ret);
-void fib_record_give(struct fib_record_cache *cache, struct fiber *fiber);
 
 /* Put records from the registry into an empty cache. Returns 0 or an error of fib_registry_take().
  * Its carrier only. */
@@ -32,6 +33,21 @@ int fib_record_fill(struct fib_record_cache *cache);
 static inline unsigned fib_record_kept(const struct fib_record_cache *cache)
 {
 	return fib_load(&cache->count);
+}
+
+/* fib_registry_give() for one record. cache may be NULL. Any thread. */
+void fib_record_give_many(struct fib_record_cache *cache, struct fiber *fiber);
+static inline void fib_record_give(struct fib_record_cache *cache, struct fiber *fiber)
+{
+	unsigned count;
+
+	if (fib_unlikely(!cache || (count = fib_load(&cache->count)) >= FIB_RECORD_CACHE)) {
+		fib_record_give_many(cache, fiber);
+		return;
+	}
+	fiber->link = cache->first;
+	cache->first = fiber;
+	fib_store(&cache->count, count + 1);
 }
 
 /* Take the first record of a cache that is not empty. Its carrier only. */

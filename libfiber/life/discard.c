@@ -2,8 +2,6 @@
 /* discard.c - free the parts of a fiber */
 #include "life/discard.h"
 
-#include "core/hazard.h"
-#include "core/labels.h"
 #include "core/locals.h"
 #include "core/registry.h"
 
@@ -19,16 +17,6 @@ void fib_drop_locals(struct fiber *fiber)
 {
 	fib_locals_free(fiber->locals);
 	fiber->locals = NULL;
-}
-
-void fib_free_record(struct fib_carrier *c, struct fiber *fiber)
-{
-	fib_store(&fiber->state, (uint8_t)FIBER_DEAD);
-	fib_publish(&fiber->id, 0);
-	if (fib_unlikely(fiber->labels != NULL))
-		fib_labels_drop(&fiber->labels);
-	if (!fib_hazard_keeps(fiber))
-		fib_record_give(fib_records_of(c), fiber);
 }
 
 void fib_unmake(struct fiber *fiber)

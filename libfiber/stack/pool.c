@@ -20,7 +20,6 @@
 #include "base/lent.h"
 #include "os/os.h"
 #include "os/spin.h"
-#include "reserve.h"
 #include "stack/class.h"
 #include "stack/guard.h"
 #include "stack/release.h"
@@ -144,7 +143,8 @@ int fib_stack_promise(struct fib_stack_cache *cache, unsigned class)
 	return 0;
 }
 
-void fib_stack_unpromise(struct fib_stack_cache *cache, unsigned class)
+/* Without a cache, with a full one, or with one of another class. */
+void fib_stack_unpromise_many(struct fib_stack_cache *cache, unsigned class)
 {
 	if (!cache || (cache->promises && cache->promised_class != class)) {
 		unpromise(class, 1);

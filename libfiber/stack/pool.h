@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "reserve.h"
 #include "stack/stack.h"
 
 #define FIB_STACK_CACHE 32
@@ -46,7 +47,14 @@ static inline bool fib_stack_promise_cached(struct fib_stack_cache *cache, unsig
 	return true;
 }
 void fib_stack_take_promised(struct fib_stack_cache *cache, unsigned class, struct fib_stack *ret);
-void fib_stack_unpromise(struct fib_stack_cache *cache, unsigned class);
+void fib_stack_unpromise_many(struct fib_stack_cache *cache, unsigned class);
+static inline void fib_stack_unpromise(struct fib_stack_cache *cache, unsigned class)
+{
+	if (cache && cache->promised_class == class && cache->promises < 2 * FIB_STACK_RESERVE)
+		cache->promises++;
+	else
+		fib_stack_unpromise_many(cache, class);
+}
 
 /* Give the stack back. No context runs on it any more, or the owner of the cache is about to leave
  * it: another thread cannot get it before that. Has no effect on a foreign stack. */
