@@ -7,5 +7,7 @@
 #define FIB_STACK_RESERVE_H
 
 #define FIB_STACK_RESERVE 4u
+/* The explorer numbers the fibers of a schedule by their ids, in the order of spawning. */
+#define FIB_ID_RESERVE 1u
 
 #endif

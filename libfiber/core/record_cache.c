@@ -17,6 +17,7 @@
 #include "core/record_cache.h"
 
 #include "core/registry.h"
+#include "reserve.h"
 
 #define BATCH 32u
 _Static_assert(FIB_RECORD_CACHE >= BATCH, "a full cache gives a batch");
@@ -90,8 +91,6 @@ void fib_record_flush(struct fib_record_cache *cache)
 	give_back_ids(cache);
 }
 
-#define IDS_MOST 64u
-
 fib_noinline uint64_t fib_record_more_ids(struct fib_record_cache *cache)
 {
 	int64_t now = fib_coarse_now();
@@ -100,7 +99,7 @@ fib_noinline uint64_t fib_record_more_ids(struct fib_record_cache *cache)
 	give_back_ids(cache);
 	if (!busy || !cache->ids_most)
 		cache->ids_most = 1;
-	else if (cache->ids_most < IDS_MOST)
+	else if (cache->ids_most < FIB_ID_RESERVE)
 		cache->ids_most *= 2;
 	cache->ids_since = now;
 	cache->next_id = fib_registry_take_ids(cache->ids_most);

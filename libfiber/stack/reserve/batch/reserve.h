@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* reserve.h - how many stacks a carrier reserves at once: many, because others compete for the pool's lock */
+/* reserve.h - how much a carrier takes at once: much, because others compete for the pool's lock and
+ * for the counter of ids */
 #ifndef FIB_STACK_RESERVE_H
 #define FIB_STACK_RESERVE_H
 
 #define FIB_STACK_RESERVE 32u
+#define FIB_ID_RESERVE	  64u /* at most; a power of two */
 
 #endif
