@@ -108,10 +108,13 @@ static int provide_stack(struct fib_carrier *c, const struct fiber_attr *attr,
 /*
  * Reset a record to its unused state, except for the parker's ticket, which only counts up. Fields
  * that an exit leaves empty are not written: they are in cache lines that are otherwise not
- * touched.
+ * touched. life, state, born: what it begins with; a store less for each.
  */
-static inline void clear(struct fiber *fiber)
+static fib_always_inline void clear(struct fiber *fiber, uint32_t life, enum fiber_state state,
+				    bool born)
 {
+	const int64_t now = fib_coarse_now();
+
 	/*
 	 * label: record.owner -- the last owner's id is cleared before the record's seq is 0 again.
 	 */
@@ -119,8 +122,8 @@ static inline void clear(struct fiber *fiber)
 	/* pairs: record.seq -- both are stored before anything else changes. */
 	fib_fence_release();
 	fiber->context.sp = 0;
-	fib_store(&fiber->since, fib_coarse_now());
-	fib_store(&fiber->state, (uint8_t)FIBER_CREATED);
+	fib_store(&fiber->since, now);
+	fib_store(&fiber->state, (uint8_t)state);
 	fib_store(&fiber->wait_kind, FIB_WAIT_NONE);
 	fib_store(&fiber->token, 0);
 	if (fib_unlikely(fib_load(&fiber->cancelled))) {
@@ -133,23 +136,24 @@ static inline void clear(struct fiber *fiber)
 	fiber->cpu = 0;
 	fiber->runnable = 0;
 	fib_store(&fiber->waited, 0);
-	fiber->born = 0;
+	fiber->born = born ? now : 0;
 	fiber->timers = NULL;
 	if (fib_unlikely(fiber->result.error))
 		fiber->failure[0] = 0;
 	if (fib_unlikely(fib_load(&fiber->life) & FIB_LIFE_NAMED))
 		fiber->name[0] = 0;
-	fib_store(&fiber->life, 0);
+	fib_store(&fiber->life, life);
 	fiber->result = (struct fiber_result){NULL, 0};
 }
 
-static inline void describe(struct fiber *fiber, const struct fib_carrier *c, fiber_fn *fn,
+/* parent: the fiber that makes it, or NULL. */
+static inline void describe(struct fiber *fiber, const struct fiber *parent, fiber_fn *fn,
 			    void *arg, const void *pc)
 {
 	fiber->fn = fn;
 	fiber->arg = arg;
 	fiber->spawn_pc = (uint64_t)(uintptr_t)pc;
-	fiber->parent = c && c->current ? c->current->id : 0;
+	fiber->parent = parent ? parent->id : 0;
 	fiber->parker.fiber = fiber;
 }
 
@@ -182,7 +186,7 @@ int fib_make(const struct fiber_attr *attr, const struct fib_sched *s, fiber_fn 
 	rc = fib_record_take(fib_records_of(c), &fiber);
 	if (rc < 0)
 		return rc;
-	clear(fiber);
+	clear(fiber, 0, FIBER_CREATED, false);
 	fib_context_inherit(&fiber->context);
 	rc = provide_stack(c, attr, s, fiber);
 	if (rc == 0 && attr && attr->nlocals) {
@@ -195,7 +199,7 @@ int fib_make(const struct fiber_attr *attr, const struct fib_sched *s, fiber_fn 
 		fib_record_give(fib_records_of(c), fiber);
 		return rc;
 	}
-	describe(fiber, c, fn, arg, pc);
+	describe(fiber, c ? c->current : NULL, fn, arg, pc);
 	fiber->sched = NULL;
 	if (attr)
 		apply(attr, fiber);
@@ -285,10 +289,10 @@ int fib_spawn(struct fib_sched *s, const struct fiber_attr *attr, fiber_fn *fn, 
 static inline struct fiber *spawn_at_hand(struct fib_carrier *c, fiber_fn *fn, void *arg,
 					  const void *pc, uint32_t life, struct fiber **ret)
 {
-	struct fib_sched *s = c->sched;
-	struct fiber *fiber;
+	struct fib_sched *const s = c->sched;
+	struct fiber *const me = c->current, *fiber;
 
-	if (!fn || (c->current->flags & FIBER_BACKGROUND))
+	if (!fn || (me->flags & FIBER_BACKGROUND))
 		return NULL;
 	/* An error is met again, and returned, by the general path. */
 	if (fib_unlikely(!c->records.first) && fib_record_fill(&c->records) < 0)
@@ -297,14 +301,11 @@ static inline struct fiber *spawn_at_hand(struct fib_carrier *c, fiber_fn *fn, v
 	    fib_stack_promise(&c->stacks, s->stack_class) < 0)
 		return NULL;
 	fiber = fib_record_pop(&c->records);
-	clear(fiber);
+	clear(fiber, life, FIBER_RUNNABLE, true);
 	fib_context_inherit(&fiber->context);
 	fiber->stack = (struct fib_stack){NULL, s->stack_size, 0, (uint16_t)s->stack_class, 0};
-	describe(fiber, c, fn, arg, pc);
+	describe(fiber, me, fn, arg, pc);
 	fiber->sched = s;
-	fib_store(&fiber->life, life);
-	fiber->born = fib_load(&fiber->since);
-	fib_store(&fiber->state, (uint8_t)FIBER_RUNNABLE);
 	fib_record_name(&c->records, fiber);
 	fib_live_raise(&c->spawned);
 	if (ret)
