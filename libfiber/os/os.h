@@ -64,11 +64,6 @@ int fib_os_guard_inside(void *at, size_t size);
  */
 int fib_os_guard_inside_many(void *at, size_t size, size_t stride, unsigned n);
 int fib_os_guard_join(void *at, size_t size);
-/*
- * Make the kernel provide the pages of the n addresses now, if it can; otherwise each comes at the
- * first access. The contents are kept.
- */
-void fib_os_provide(void *const *at, unsigned n);
 void fib_os_discard(void *at, size_t size); /* return the pages; their contents become zero */
 /* Remove guards made inside mappings: their pages become zero. Other pages stay. 0, or a negative
  * errno: then some may have been removed. */

@@ -33,7 +33,7 @@
 #define COLOURS	    16u
 #define COLOUR_STEP 192u
 _Static_assert(COLOURS *COLOUR_STEP <= FIB_STACK_COLOURS, "pool.h");
-#define WARM_UP	    32u
+#define READY	    32u
 #define AHEAD	    64u	       /* guards made at once ... */
 #define AHEAD_BYTES (4u << 20) /* ... or fewer: a large one takes microseconds, under a lock */
 
@@ -95,27 +95,26 @@ static unsigned guards_at_once(size_t guard)
 	return n < 1 ? 1 : n < AHEAD ? (unsigned)n : AHEAD;
 }
 
-/* Map the first page of the stacks that will be taken next, and make guards that they do not have
- * yet: cheaper than one page fault and one call for each. */
-static void warm_up(struct fib_stack_class *c)
+/*
+ * Count the stacks that will be taken next among those with pages, and make guards that they do not
+ * have yet, several in one call. Their first pages come by page faults: requesting the pages of 32
+ * stacks in one call (process_madvise, MADV_POPULATE_WRITE) takes 0.2 us a stack more.
+ */
+static void ready_some(struct fib_stack_class *c)
 {
 	const unsigned most = guards_at_once(fib_class_guard(c->free[0].class));
-	void *tops[WARM_UP];
-	unsigned n = 0;
+	unsigned n = most < READY ? most : READY;
 
-	while (n < WARM_UP && n < most && c->cold) {
-		const struct fib_stack *stack = &c->free[--c->cold];
-
-		tops[n++] = (char *)stack->low + fib_stack_usable(stack) - 1;
-	}
+	if (n > c->cold)
+		n = (unsigned)c->cold;
+	c->cold -= n;
 	guard_waiting(&c->free[c->cold], n);
-	fib_os_provide(tops, n);
 }
 
 void fib_class_pop(struct fib_stack_class *c, struct fib_stack *ret)
 {
 	if (c->cold == c->count)
-		warm_up(c);
+		ready_some(c);
 	*ret = c->free[--c->count];
 	if (c->count - c->cold < c->idle)
 		c->idle = c->count - c->cold;

@@ -167,19 +167,6 @@ fib_noinline int fib_os_guard_join(void *at, size_t size)
 	return rc;
 }
 
-fib_noinline void fib_os_provide(void *const *at, unsigned n)
-{
-	const uintptr_t page = fib_os_page_size();
-	struct iovec pages[VECTOR];
-	unsigned i;
-
-	if (n > VECTOR)
-		n = VECTOR;
-	for (i = 0; i < n; i++)
-		pages[i] = (struct iovec){(void *)((uintptr_t)at[i] & ~(page - 1)), page};
-	syscall(SYS_process_madvise, OUR_OWN_PIDFD, pages, (size_t)n, MADV_POPULATE_WRITE, 0u);
-}
-
 fib_noinline void fib_os_discard(void *at, size_t size)
 {
 	madvise(at, size, MADV_DONTNEED);
