@@ -5,7 +5,7 @@
  * A class grows by slabs: one mapping of many stacks, each with room for a guard below it. A new
  * stack is cut from its slab with its guard; guards are made several at once where that is cheaper.
  * A stack that is only promised gets its guard when it is first taken, if that can wait: a guard
- * takes page tables, 640 bytes of them for a stack of the default size. Until then its `guard` is 0.
+ * takes page tables, 640 bytes of them for a stack of the default size. Until then `guard` is 0.
  * If it cannot be made then, for lack of memory, the program ends with a line that says so. A
  * returned stack keeps its pages, since the next fiber profits from warm pages, and stacks are
  * taken last in, first out. A stack that was not taken for a whole period loses its pages and keeps
