@@ -28,12 +28,13 @@ enum {
 };
 
 struct fib_sole {
-	_Atomic uint64_t user;	 /* A: sole.gap; see above */
+	/* Alone in its cache line: where objects are shared, every use reads it. */
+	_Atomic uint64_t user fib_aligned(FIB_CACHE_LINE); /* A: sole.gap; see above */
 	_Atomic uint64_t thread; /* A: the sole thread, also when it ends to be that; 0: none */
 	_Atomic uint32_t inside; /* the sole thread writes, A reads: depth of its sections */
 };
 
-extern struct fib_sole fib_sole fib_aligned(FIB_CACHE_LINE);
+extern struct fib_sole fib_sole;
 
 /* The calling thread becomes the sole user, if no other thread has used an object. A carrier that
  * is alone. */
