@@ -158,7 +158,8 @@ SINGLE_NOT_OPERATIONS := test_op_splices_a_pipe_into_a_socket_and_back test_op_s
 # Internet sockets of a schedule have no error queue, and no reset by SO_LINGER.
 SINGLE_NOT_SOCKETS := test_drained_socket_tells_of_a_reset test_rare_events_and_ordinary_ones_are_waited_for_side_by_side \
 	test_rare_events_of_an_empty_queue_of_errors_are_waited_for_asleep
-# They make calls fail that libfiber-test does not make, or ask for what it allows: a runtime in a fiber of a schedule.
+# They make calls fail that libfiber-test does not make, count ids that a carrier takes together, or ask for what it allows: a runtime in a
+# fiber of a schedule.
 SINGLE_NOT_REPLACED := test_record_ids_come_one_by_one_when_few_and_together_when_many \
 	test_record_ids_that_are_left_are_given_back_if_they_are_the_last \
 	test_disk_gives_the_bytes_and_needs_no_thread test_disk_open_that_was_left_leaves_no_descriptor \
