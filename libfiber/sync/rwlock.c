@@ -5,9 +5,11 @@
  * The state word has the number of readers and the flags WRITTEN and WAITED. Without waiters it is
  * changed by compare-and-swap, one for a lock and one for an unlock. WAITED is set by the first
  * caller that joins the queue and stays until the queue is empty. While it is set, no caller enters
- * or leaves without the queue's lock. So everything below that looks at waiters is under that lock,
- * and an unlock that finds waiters touches the lock no more after it has let one in, which may free
- * it.
+ * or leaves without the queue's lock. So everything below that looks at waiters is under that lock.
+ *
+ * The next owner may be the last user of the lock and free it. With waiters it is one of them, which
+ * runs after the queue is unlocked. Without waiters it can be any caller, so an unlock that finds
+ * none under the queue's lock unlocks the queue and starts again.
  *
  * A caller that finds WAITED joins the queue, even a reader that could enter at once: otherwise a
  * steady stream of readers would starve a writer. An unlock lets in the head of the queue: one
@@ -316,20 +318,26 @@ static uint64_t after_unlock(struct fiber_rwlock *lock, uint64_t state, bool wro
 	return leave_reader(state, me);
 }
 
-/* The lock has waiters, or had some a moment ago. */
-static fib_noinline void unlock_waited(struct fiber_rwlock *lock, bool wrote, uint64_t me)
+/*
+ * The lock has waiters, or had some a moment ago. False: it has none any more, and is still held.
+ * Freed under the queue's lock, it could be gone before that is unlocked.
+ */
+static fib_noinline bool unlock_waited(struct fiber_rwlock *lock, bool wrote, uint64_t me)
 {
 	struct fib_wake_list list = {NULL, NULL};
 	uint64_t state;
 
 	fib_queue_lock(&lock->waiters);
 	state = fib_load(&lock->state);
-	while (!fib_cas(&lock->state, &state, after_unlock(lock, state, wrote, me)))
-		;
-	if (state & WAITED)
-		let_in(lock, &list);
+	if (!(state & WAITED)) {
+		fib_queue_unlock(&lock->waiters);
+		return false;
+	}
+	fib_store(&lock->state, after_unlock(lock, state, wrote, me));
+	let_in(lock, &list);
 	fib_queue_unlock(&lock->waiters);
 	fib_wake_all(&list);
+	return true;
 }
 
 int fiber_rwlock_unlock(struct fiber_rwlock *lock)
@@ -349,13 +357,15 @@ int fiber_rwlock_unlock(struct fiber_rwlock *lock)
 		if (self)
 			fib_held_release(self);
 	}
-	state = fib_load(&lock->state);
-	while (!(state & WAITED)) {
-		/* After the swap another caller may lock, unlock and free it. */
-		if (fib_likely(fib_cas(&lock->state, &state, after_unlock(lock, state, wrote, me))))
-			return 0;
-		state = look_later(lock);
-	}
-	unlock_waited(lock, wrote, me);
+	do {
+		state = fib_load(&lock->state);
+		while (!(state & WAITED)) {
+			/* After the swap another caller may lock, unlock and free it. */
+			if (fib_likely(fib_cas(&lock->state, &state,
+					       after_unlock(lock, state, wrote, me))))
+				return 0;
+			state = look_later(lock);
+		}
+	} while (!unlock_waited(lock, wrote, me));
 	return 0;
 }

@@ -33,6 +33,7 @@ enum at {
 	LEAVE,
 	LOCK_LEAVE, /* unlock_waited */
 	READ_LEAVE_AGAIN,
+	UNLOCK_AGAIN,
 	LEAVE_LOCKED,
 	LOCK_LET_IN, /* a wait that timed out */
 	READ_WAITED,
@@ -51,13 +52,13 @@ enum broken {
 	LEAVES_FAST,	   /* unlocks without the queue's lock although WAITED is set */
 	READERS_PASS,	   /* a reader enters beside readers although WAITED is set */
 	CLEARS_EARLY,	   /* clears WAITED although there are waiters */
-	STORES_LEAVE,	   /* unlocks under the queue's lock without comparing */
+	FREES_LOCKED,	   /* unlocks under the queue's lock although WAITED is clear */
 };
 
 struct user {
 	uint8_t at, outcome, woken, saw, next;
 	uint8_t came; /* the actor's number among the arrivals */
-	bool writes;
+	bool writes, left;
 };
 
 struct model {
@@ -69,9 +70,10 @@ struct model {
 	uint8_t arrivals;
 	uint8_t clocked; /* a bit for each actor whose wait the clock may end */
 	uint8_t fault;
+	bool freed;
 };
 
-enum { WRITER_NOT_ALONE = 1, OVERTAKEN };
+enum { WRITER_NOT_ALONE = 1, OVERTAKEN, TOUCHED };
 
 static enum broken broken;
 
@@ -123,6 +125,23 @@ static void overtakes(struct model *m)
 	for (i = 0; i < USERS; i++)
 		if (m->user[i].at == ASLEEP && m->user[i].outcome == ARMED)
 			m->fault = OVERTAKEN;
+}
+
+/*
+ * The actor is inside no more. A writer that was the last to enter frees the lock as soon as its
+ * unlock returns: all actors that were inside before it have left.
+ */
+static void leaves(struct model *m, unsigned who, uint8_t then)
+{
+	struct user *me = &m->user[who];
+	unsigned i;
+
+	me->at = then;
+	me->left = true;
+	m->freed = me->writes && then == END;
+	for (i = 0; i < USERS; i++)
+		if (!m->user[i].left && m->user[i].at != END)
+			m->freed = false;
 }
 
 static bool lock(struct model *m, unsigned who, uint8_t then)
@@ -300,22 +319,26 @@ static bool step_unlock(struct model *m, unsigned who)
 			u->saw = m->state;
 		} else {
 			m->state = left(m->state, u->writes);
-			u->at = END;
+			leaves(m, who, END);
 		}
 		return true;
 	case LOCK_LEAVE:
 		return lock(m, who, READ_LEAVE_AGAIN);
 	case READ_LEAVE_AGAIN:
 		u->saw = m->state;
-		u->at = LEAVE_LOCKED;
+		u->at = u->saw & WAITED || broken == FREES_LOCKED ? LEAVE_LOCKED : UNLOCK_AGAIN;
+		return true;
+	case UNLOCK_AGAIN:
+		m->locked = 0;
+		u->at = READ_LEAVE;
 		return true;
 	case LEAVE_LOCKED:
-		if (u->saw != m->state && broken != STORES_LEAVE) {
+		if (u->saw != m->state && broken == FREES_LOCKED) {
 			u->saw = m->state;
 			return true;
 		}
 		m->state = left(u->saw, u->writes);
-		u->at = u->saw & WAITED ? CLAIM_NEXT : UNLOCK_LET_IN;
+		leaves(m, who, u->saw & WAITED ? CLAIM_NEXT : UNLOCK_LET_IN);
 		return true;
 	case LOCK_LET_IN:
 		return lock(m, who, READ_WAITED);
@@ -351,6 +374,8 @@ static bool step(void *state, unsigned who)
 		return step_clock(m);
 	if (m->user[who].at == END)
 		return false;
+	if (m->freed && m->user[who].at != WAKE)
+		m->fault = TOUCHED;
 	if (m->user[who].at <= APPEND)
 		return step_lock(m, who);
 	if (m->user[who].at <= FORGET)
