@@ -7,7 +7,7 @@
  *
  * A broadcast that is sent while the mutex is held wakes no fiber. It moves them to the queue of the
  * mutex (mutex.c), which lets them run one after another. Awake, all of them but one would only find
- * the mutex held and wait again.
+ * the mutex held and wait again. Waiters with different mutexes are woken, and each locks its own.
  */
 #include <fiber/sync.h>
 
@@ -69,24 +69,37 @@ int fiber_cond_signal(struct fiber_cond *cond)
 	return 0;
 }
 
-/* All waiters of a condition use the same mutex. */
 static struct fiber_mutex *mutex_of(const struct fib_waiter *w)
 {
 	return fib_container(w, const struct cond_waiter, waiter)->mutex;
+}
+
+/* The mutex of all waiters in list; NULL: they use several, or there are fewer than two. */
+static struct fiber_mutex *shared_mutex(const struct fib_wake_list *list)
+{
+	struct fiber_mutex *mutex = list->first != list->last ? mutex_of(list->first) : NULL;
+	const struct fib_waiter *w;
+
+	for (w = list->first; mutex && w; w = fib_waiter_of(w->link.next))
+		if (mutex_of(w) != mutex)
+			mutex = NULL;
+	return mutex;
 }
 
 /* The last waiter woken may free the condition, so claim all waiters before waking the first. */
 int fiber_cond_broadcast(struct fiber_cond *cond)
 {
 	struct fib_wake_list list = {NULL, NULL};
+	struct fiber_mutex *mutex;
 
 	fib_choice(cond);
 	fib_must_have(cond, "the condition");
 	fib_queue_lock(&cond->waiters);
 	fib_queue_claim_all(&cond->waiters, &list);
 	fib_queue_unlock(&cond->waiters);
-	if (list.first != list.last)
-		fib_mutex_move_waiters(mutex_of(list.first), &list);
+	mutex = shared_mutex(&list);
+	if (mutex)
+		fib_mutex_move_waiters(mutex, &list);
 	fib_wake_all(&list);
 	return 0;
 }

@@ -177,6 +177,46 @@ static void test_cond_broadcast_under_the_mutex_moves_fibers_to_its_queue(void *
 	assert_int_equal(fib_load(&b.m.owner), 0);
 }
 
+struct pair {
+	struct fiber_cond *cond;
+	struct fiber_mutex m;
+};
+
+static void *stand_with_own_mutex(void *arg)
+{
+	struct pair *p = arg;
+	int rc;
+
+	fiber_mutex_lock(&p->m, FIBER_FOREVER);
+	rc = fiber_cond_wait(p->cond, &p->m, FIBER_FOREVER);
+	if (rc == 0 && !holds(&p->m))
+		rc = -EPERM;
+	fiber_mutex_unlock(&p->m);
+	return (void *)(intptr_t)rc;
+}
+
+static void test_cond_broadcast_to_waiters_with_different_mutexes_gives_each_its_own(void **state)
+{
+	struct fiber_cond cond = {.waiters = {0}};
+	struct pair pairs[3] = {{.cond = &cond}, {.cond = &cond}, {.cond = &cond}};
+	struct fiber *fibers[3];
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		fibers[i] = queue_spawn(stand_with_own_mutex, &pairs[i]);
+		queue_await(&cond.waiters, i + 1);
+	}
+	fiber_mutex_lock(&pairs[0].m, FIBER_FOREVER);
+	assert_int_equal(fiber_cond_broadcast(&cond), 0);
+	assert_int_equal(queue_join(fibers[1]), 0);
+	assert_int_equal(queue_join(fibers[2]), 0);
+	fiber_mutex_unlock(&pairs[0].m);
+	assert_int_equal(queue_join(fibers[0]), 0);
+	for (i = 0; i < 3; i++)
+		assert_int_equal(fib_load(&pairs[i].m.owner), 0);
+}
+
 static void test_cond_broadcast_under_the_mutex_wakes_threads(void **state)
 {
 	struct box b = {0};
@@ -410,6 +450,8 @@ int main(void)
 		cmocka_unit_test(test_cond_signal_wakes_one_in_the_order_they_came),
 		cmocka_unit_test(test_cond_broadcast_wakes_all_that_wait),
 		cmocka_unit_test(test_cond_broadcast_under_the_mutex_moves_fibers_to_its_queue),
+		cmocka_unit_test(
+			test_cond_broadcast_to_waiters_with_different_mutexes_gives_each_its_own),
 		cmocka_unit_test(test_cond_broadcast_under_the_mutex_wakes_threads),
 		cmocka_unit_test(test_cond_broadcast_decides_the_wait_while_the_mutex_is_held),
 		cmocka_unit_test(test_cond_broadcast_is_done_with_it_when_the_last_waiter_leaves),
