@@ -200,6 +200,12 @@ bool fib_wait_retract(struct fib_waiter *w)
 
 void fib_wait_abort(struct fib_waiter *w)
 {
+	/* No other thread knows of a thread's wait: no claim, which would end the use of objects by
+	 * one carrier alone (core/sole.h). */
+	if (!w->parker->fiber) {
+		fib_store(&w->parker->word, (w->armed & ~FIB_OUTCOME_MASK) | FIB_OUTCOME_IDLE);
+		return;
+	}
 	/*
 	 * Only a cancellation can have decided the wait, and it makes the fiber runnable, so the
 	 * fiber must leave once. It keeps what it found instead of waiting; its next wait returns

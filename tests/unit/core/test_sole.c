@@ -13,6 +13,7 @@
 
 #include <fiber.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -21,6 +22,7 @@
 #include "core/parker.h"
 #include "core/sole.h"
 #include "tests/harness/watchdog.h"
+#include "wait/wait.h"
 
 #define TURNS  20000
 #define ROUNDS 60
@@ -175,6 +177,45 @@ static void test_sole_is_each_of_several_runtimes_one_after_another(void **state
 {
 	(void)state;
 	in_a_child(one_after_another, 0);
+}
+
+static _Atomic int in_use, aborted;
+
+static void *is_sole_after_the_abort(void *arg)
+{
+	use();
+	fib_store(&in_use, 1);
+	while (!fib_load(&aborted))
+		fiber_yield();
+	return sole() ? NULL : arg;
+}
+
+/* As fiber_join() does in a thread if the fiber ends between its two looks. */
+static int thread_aborts(unsigned arg)
+{
+	struct fiber_result result = {NULL, 1};
+	struct fiber_runtime *rt;
+	struct fiber *fiber;
+	struct fib_waiter w;
+
+	(void)arg;
+	if (fiber_runtime_start(&one, &rt) ||
+	    fiber_runtime_spawn(rt, NULL, is_sole_after_the_abort, &mutex, &fiber))
+		return 1;
+	while (!fib_load(&in_use))
+		sched_yield();
+	if (fib_wait_begin(&w, FIB_WAIT_JOIN, fiber, 0, FIBER_FOREVER))
+		return 1;
+	fib_wait_abort(&w);
+	fib_store(&aborted, 1);
+	return fiber_join(fiber, &result, FIBER_FOREVER) || result.value ||
+	       fiber_runtime_finish(rt, FIBER_FOREVER) || fib_parker_outcome(&w.own);
+}
+
+static void test_sole_does_not_end_when_a_thread_need_not_wait(void **state)
+{
+	(void)state;
+	in_a_child(thread_aborts, 0);
 }
 
 static void *forks(void *arg)
@@ -345,6 +386,7 @@ int main(void)
 		cmocka_unit_test(test_sole_is_no_carrier_of_two_or_after_a_thread),
 		cmocka_unit_test(test_sole_first_lock_of_a_process_needs_no_time),
 		cmocka_unit_test(test_sole_is_each_of_several_runtimes_one_after_another),
+		cmocka_unit_test(test_sole_does_not_end_when_a_thread_need_not_wait),
 		cmocka_unit_test(test_sole_is_not_inherited_by_a_child),
 		cmocka_unit_test(test_sole_race_of_a_thread_that_comes_loses_nothing),
 		cmocka_unit_test(test_sole_sections_nest),
