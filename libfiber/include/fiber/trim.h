@@ -12,11 +12,12 @@ FIBER_BEGIN_DECLS
  *
  * UNUSED gives back the part of each stack that the fiber has used and left again. It concerns only
  * fibers that no other thread could run meanwhile: those of the caller's runtime if it has one
- * carrier, else those bound to the caller's carrier. COLD asks the kernel to take the pages of the
- * stacks first when memory gets short (madvise(2), MADV_COLD). PAGEOUT asks it to write them to
- * swap now (MADV_PAGEOUT); without swap it has no effect. COLD and PAGEOUT concern all runtimes of
- * the process, and a fiber may run meanwhile: its stack keeps its contents. None of them concerns
- * stacks of the program (fiber_attr.stack).
+ * carrier, else those bound to the caller's carrier. None of these may be suspended in a context
+ * (context.h) whose memory is a part of its own stack: its frames below that memory would be lost.
+ * COLD asks the kernel to take the pages of the stacks first when memory gets short (madvise(2),
+ * MADV_COLD). PAGEOUT asks it to write them to swap now (MADV_PAGEOUT); without swap it has no
+ * effect. COLD and PAGEOUT concern all runtimes of the process, and a fiber may run meanwhile: its
+ * stack keeps its contents. None of them concerns stacks of the program (fiber_attr.stack).
  */
 enum fiber_trim_flags { FIBER_TRIM_UNUSED = 1, FIBER_TRIM_COLD = 2, FIBER_TRIM_PAGEOUT = 4 };
 
