@@ -20,7 +20,9 @@
  * number: the earlier expirations belong to the other waiter, which may not have run yet.
  *
  * The clock is read under the lock, so successive readers never see the number of expirations
- * decrease.
+ * decrease. Arming reads no clock if no waiter is inside: the expirations since `reported` are
+ * dropped, however many there are. A caller that has looked and is not queued yet loses none that
+ * it could know of: it is as if it had called later. Its `seen` is not above `reported`.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -93,6 +95,21 @@ static int64_t next(const struct fiber_timer *t, int64_t now)
 	return rest > (uint64_t)(FIBER_FOREVER - now) ? FIBER_FOREVER : now + (int64_t)rest;
 }
 
+/* Arm the timer, unless a waiter is inside, which may get expirations of the arming before. */
+static inline bool arm_without_waiters(struct fiber_timer *t, int64_t first, int64_t period)
+{
+	const uint32_t section = fib_queue_enter(&t->waiters);
+	const bool alone = !t->inside;
+
+	if (alone) {
+		t->past = t->reported;
+		t->first = first;
+		t->period = period;
+	}
+	fib_queue_leave(&t->waiters, section);
+	return alone;
+}
+
 int fiber_timer_arm(struct fiber_timer *t, int64_t first, int64_t period)
 {
 	uint32_t waiting;
@@ -102,6 +119,8 @@ int fiber_timer_arm(struct fiber_timer *t, int64_t first, int64_t period)
 	if (period < 0)
 		return -EINVAL;
 	fib_order_release(t);
+	if (fib_likely(arm_without_waiters(t, first, period)))
+		return 0;
 	fib_queue_lock(&t->waiters);
 	t->past += count(t, fiber_now());
 	t->reported = t->past;

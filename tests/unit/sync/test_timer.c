@@ -4,7 +4,22 @@
 
 #include "tests/unit/sched/misuse.h"
 
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
 #define FOREVER_AGO INT64_C(1)
+
+/* The thread whose looks at the clock are counted. */
+static _Atomic pthread_t watched_thread;
+static _Atomic unsigned clock_reads;
+
+int clock_gettime(clockid_t clock, struct timespec *ret)
+{
+	if (pthread_equal(watched_thread, pthread_self()))
+		clock_reads++;
+	return (int)syscall(SYS_clock_gettime, clock, ret);
+}
 
 static struct fiber_timer *timer_new(void)
 {
@@ -80,6 +95,32 @@ static void test_timer_counts_what_came_while_nobody_waited(void **state)
 	assert_int_equal(fiber_timer_wait(t, &n, 0), 0);
 	assert_int_equal(n, 1);
 	assert_int_equal(fiber_timer_wait(t, &n, fiber_after(MS)), -ETIMEDOUT);
+	fiber_timer_free(t);
+}
+
+/* The clock is the dearest part: 20 ns. */
+static void test_timer_is_armed_without_a_look_at_the_clock_while_nobody_waits(void **state)
+{
+	struct fiber_timer *t = timer_new();
+	int64_t later = fiber_after(3600 * 1000 * MS);
+	uint64_t n = 0;
+
+	(void)state;
+	watched_thread = pthread_self();
+	clock_reads = 0;
+	fiber_now();
+	assert_int_equal(clock_reads, 1);
+	for (int i = 0; i < 10; i++) {
+		assert_int_equal(fiber_timer_arm(t, i % 2 ? later : FOREVER_AGO, i % 3), 0);
+		assert_int_equal(fiber_timer_arm(t, FIBER_FOREVER, 0), 0);
+	}
+	assert_int_equal(clock_reads, 1);
+	watched_thread = 0;
+	assert_int_equal(fiber_timer_wait(t, &n, 0), -ETIMEDOUT);
+	fiber_timer_arm(t, FOREVER_AGO, 1);
+	fiber_timer_arm(t, FOREVER_AGO, 0);
+	assert_int_equal(fiber_timer_wait(t, &n, 0), 0);
+	assert_int_equal(n, 1);
 	fiber_timer_free(t);
 }
 
@@ -369,6 +410,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_timer_one_shot_expires_once_however_late_one_looks),
 		cmocka_unit_test(test_timer_waits_until_the_first_deadline),
 		cmocka_unit_test(test_timer_counts_what_came_while_nobody_waited),
+		cmocka_unit_test(
+			test_timer_is_armed_without_a_look_at_the_clock_while_nobody_waits),
 		cmocka_unit_test(test_timer_periodic_does_not_drift),
 		cmocka_unit_test(test_timer_armed_anew_wakes_waiters_for_the_new_deadline),
 		cmocka_unit_test(test_timer_armed_to_something_later_does_not_expire_before),
