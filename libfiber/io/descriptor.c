@@ -157,9 +157,10 @@ bool fib_descriptor_plain(int fd)
 	return d && fib_load(&d->plain);
 }
 
+/* A file that is never waited for, such as one on a disk, gets its entry here. */
 void fib_descriptor_set_plain(int fd, bool plain)
 {
-	struct fib_descriptor *d = fib_descriptor_find(fd);
+	struct fib_descriptor *d = plain ? fib_descriptor_make(fd) : fib_descriptor_find(fd);
 
 	if (d)
 		fib_store(&d->plain, (uint16_t)plain);

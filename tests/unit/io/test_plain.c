@@ -9,8 +9,31 @@
 
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
+
+#include "io/table.h"
+#include "os/calls.h"
 
 #define SIZE 65536
+
+static _Atomic unsigned tried_as_socket;
+
+/* Both functions replace those of one file of the library, which is not linked in. */
+ssize_t fib_os_recv_now(int fd, void *buf, size_t size, int flags)
+{
+	const ssize_t n = recv(fd, buf, size, flags);
+
+	tried_as_socket += n < 0 && errno == ENOTSOCK;
+	return n < 0 ? -errno : n;
+}
+
+ssize_t fib_os_send_now(int fd, const void *buf, size_t size, int flags)
+{
+	const ssize_t n = send(fd, buf, size, flags);
+
+	tried_as_socket += n < 0 && errno == ENOTSOCK;
+	return n < 0 ? -errno : n;
+}
 
 struct move {
 	int fd;
@@ -70,6 +93,33 @@ static int known_as(bool reads, int fd)
 	close(other);
 	close(fd);
 	return number;
+}
+
+/* The first test: the table has no entry for the number yet. */
+static void test_plain_file_on_a_disk_is_tried_as_a_socket_once(void **state)
+{
+	char name[] = "test_plain-XXXXXX", byte = 'b';
+	struct move m = {mkstemp(name), &byte, 1, FIBER_FOREVER};
+	const struct iovec v = {&byte, 1};
+	ssize_t n;
+
+	(void)state;
+	assert_true(m.fd >= 0);
+	assert_int_equal(unlink(name), 0);
+	assert_null(fib_descriptor_find(m.fd));
+	assert_int_equal(write(m.fd, "abc", 3), 3);
+	assert_int_equal(lseek(m.fd, 0, SEEK_SET), 0);
+	n = preadv2(m.fd, &v, 1, 0, RWF_NOWAIT);
+	if (n < 0 && errno == EOPNOTSUPP) {
+		print_message("# skipped: the file system knows no RWF_NOWAIT\n");
+		skip();
+	}
+	tried_as_socket = 0;
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(inside(do_read, &m), 1);
+	assert_int_equal(byte, 'c');
+	assert_int_equal(tried_as_socket, 1);
+	close(m.fd);
 }
 
 static void test_plain_number_that_is_a_blocking_socket_now_waits_and_reads(void **state)
@@ -178,6 +228,7 @@ static void test_plain_number_that_is_a_terminal_now_waits_and_reads(void **stat
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_plain_file_on_a_disk_is_tried_as_a_socket_once),
 		cmocka_unit_test(test_plain_number_that_is_a_blocking_socket_now_waits_and_reads),
 		cmocka_unit_test(
 			test_plain_number_that_is_a_socket_without_a_peer_is_epipe_and_no_signal),
