@@ -18,8 +18,9 @@
  *
  * The program may also call close(2) directly and get the number again. Descriptors from
  * fiber_accept or fiber_connect are known to be new. Any other descriptor is registered again at
- * each wait, which costs a system call and misses nothing. An edge of the new descriptor also wakes
- * waiters of the old one; they check whether the number still means the file they wait for.
+ * each wait, which costs a system call and misses nothing (registration.c). An edge of the new
+ * descriptor also wakes waiters of the old one; they check whether the number still means the file
+ * they wait for.
  *
  * A poller without edges of its own gets a call for each wait (ops->want).
  */
@@ -33,6 +34,7 @@
 
 #include "base/atomic.h"
 #include "io/blocking.h"
+#include "io/registration.h"
 #include "io/table.h"
 #include "io/waiters.h"
 #include "os/os.h"
@@ -40,7 +42,6 @@
 #include "sched/sched.h"
 #include "wait/wait.h"
 #include "wait/wait_queue.h"
-#include "watch/watch.h"
 
 enum { KIND_TCP = 1, KIND_OTHER, KIND_BITS = 2 };
 
@@ -50,14 +51,6 @@ static bool concerns(short events, int side)
 	const short writing = POLLOUT | POLLWRNORM | POLLWRBAND;
 
 	return side == WRITING ? events & writing : events & ~writing;
-}
-
-static int register_fd(struct fib_poller *p, int fd, uint64_t token, short events, bool again)
-{
-	if (p->ops->want)
-		return p->ops->want(p, fd, token, events);
-	return again && p->ops->rewatch ? p->ops->rewatch(p, fd, token)
-					: p->ops->watch(p, fd, token);
 }
 
 /*
@@ -75,39 +68,11 @@ static void expect_writers(struct fib_descriptor *d)
 }
 
 /*
- * Record that s watches the descriptor, under the gate. If several do, a close makes all of them
- * drop it.
- */
-static void note(struct fib_descriptor *d, uint64_t serial)
-{
-	const uint64_t before = fib_load(&d->watched_by);
-
-	fib_store_release(&d->watched_by, before && before != serial ? FIB_WATCH_SEVERAL : serial);
-}
-
-static fib_noinline int watch_again(struct fib_sched *s, int fd, struct fib_descriptor *d,
-				    short events, const struct fib_look *look)
-{
-	int rc;
-
-	fib_store(&s->watching, 1);
-	fib_spin_lock(&d->gate);
-	rc = fib_load(&d->generation) == look->generation
-		     ? register_fd(s->poller, fd, fib_descriptor_token(fd, d), events,
-				   fib_load(&d->watched_by) == s->serial)
-		     : -EBADF;
-	if (rc == 0)
-		note(d, s->serial);
-	fib_spin_unlock(&d->gate);
-	return rc;
-}
-
-/*
  * Make the poller of s, the caller's scheduler, watch fd for events, unless it certainly does
- * already. -EBADF if fd is another descriptor than the one that was looked at.
+ * already. Returns what fib_registration_make() does.
  */
 static inline int watch(struct fib_sched *s, int fd, struct fib_descriptor *d, short events,
-			const struct fib_look *look)
+			const struct fib_look *look, uint64_t *ret_file)
 {
 	/*
 	 * A caller that looked before the entry existed has not set `writers`; then fd was not
@@ -116,9 +81,11 @@ static inline int watch(struct fib_sched *s, int fd, struct fib_descriptor *d, s
 	if (concerns(events, WRITING))
 		expect_writers(d);
 	if (fib_load_acquire(&d->watched_by) == s->serial && fib_load(&d->fresh) &&
-	    !s->poller->ops->want)
+	    !s->poller->ops->want) {
+		*ret_file = 0;
 		return 0;
-	return watch_again(s, fd, d, events, look);
+	}
+	return fib_registration_make(s, fd, d, events, look, ret_file);
 }
 
 void fib_descriptor_look_to_read(int fd, struct fib_look *ret)
@@ -243,15 +210,18 @@ int fib_descriptor_join(int fd, short events, const struct fib_look *look, struc
 {
 	struct fib_descriptor *d = fib_descriptor_make(fd);
 	int rc = fib_descriptor_possible(fd) ? -ENOMEM : -EBADF;
+	uint64_t file;
 
 	/*
 	 * A caller that blocks its thread polls fd itself; here it only waits for the closing of
 	 * fd.
 	 */
 	if (d)
-		rc = w->parker->blocks ? 0 : watch(fib_carrier_self()->sched, fd, d, events, look);
-	if (rc < 0)
-		return rc;
+		rc = w->parker->blocks
+			     ? 0
+			     : watch(fib_carrier_self()->sched, fd, d, events, look, &file);
+	if (rc != 0)
+		return rc < 0 ? rc : -EAGAIN;
 	if (join_sides(d, events, look, w))
 		return 0;
 	fib_descriptor_leave(fd, events, w);
@@ -266,6 +236,26 @@ int fib_descriptor_join(int fd, short events, const struct fib_look *look, struc
 static uint64_t identity(int fd, struct fib_descriptor *d)
 {
 	return fib_load(&d->fresh) ? 0 : fib_os_identity(fd);
+}
+
+/*
+ * Make the poller watch fd for a wait, and find the identity of the file that is waited for. It is
+ * asked for before the registration: a waiter with an older identity than that of the watched file
+ * is refused after the wait. 0; 1: look again; or an error.
+ */
+static int watch_one_file(struct fib_sched *s, int fd, struct fib_descriptor *d, short events,
+			  const struct fib_look *look, uint64_t *ret_who)
+{
+	const bool known = events && fib_registration_knows(s, d);
+	uint64_t file;
+	int rc;
+
+	*ret_who = known ? 0 : identity(fd, d);
+	rc = events ? watch(s, fd, d, events, look, &file) : 0;
+	if (!known || rc != 0)
+		return rc;
+	*ret_who = file;
+	return file ? 0 : 1;
 }
 
 /* One wait, queued on both sides. */
@@ -331,15 +321,15 @@ int fib_descriptor_wait(int fd, short events, const struct fib_look *look, int64
 	d = fib_descriptor_make(fd);
 	if (!d)
 		return fib_descriptor_possible(fd) ? -ENOMEM : -EBADF;
-	who = identity(fd, d);
-	rc = events ? watch(fiber->sched, fd, d, events, look) : 0;
+	rc = watch_one_file(fiber->sched, fd, d, events, look, &who);
 	/* A file that a poller refuses is always ready: a regular file. */
 	if (rc == -EPERM) {
 		fib_store(&d->plain, (uint16_t)0);
 		return 0;
 	}
-	if (rc == 0)
-		rc = wait_parked(fd, d, events, look, deadline);
+	if (rc != 0)
+		return rc < 0 ? rc : 0;
+	rc = wait_parked(fd, d, events, look, deadline);
 	return rc == 0 && who != identity(fd, d) ? -EBADF : rc;
 }
 
@@ -366,14 +356,15 @@ int fib_descriptor_receive(int fd, void *buf, size_t size, const struct fib_look
 	struct fib_carrier *c = fib_carrier_self();
 	struct fiber *fiber = c ? c->current : NULL;
 	struct fib_receiver r;
+	uint64_t file;
 	int rc;
 
 	if (!fiber || fiber->pins || !d ||
 	    fib_load(&d->drained) != (FIB_DRAINED | look->edges[READING]))
 		return fib_descriptor_wait(fd, POLLIN, look, deadline);
-	rc = watch(c->sched, fd, d, POLLIN, look);
-	if (rc < 0)
-		return rc;
+	rc = watch(c->sched, fd, d, POLLIN, look, &file);
+	if (rc != 0)
+		return rc < 0 ? rc : 0;
 	r.buf = buf;
 	r.size = size;
 	r.generation = look->generation;

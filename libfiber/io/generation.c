@@ -18,12 +18,10 @@
 #include <errno.h>
 
 #include "base/atomic.h"
+#include "io/registration.h"
 #include "io/table.h"
 #include "io/waiters.h"
 #include "os/spin.h"
-#include "poll/poller.h"
-#include "sched/sched.h"
-#include "watch/watch.h"
 
 int fib_descriptor_notice(int fd)
 {
@@ -47,22 +45,6 @@ bool fib_descriptor_same(int fd, const struct fib_look *look)
 	return (d ? fib_load_acquire(&d->generation) : 0) == look->generation;
 }
 
-/*
- * Make the pollers drop fd, under the gate. A poller may keep the file open, or another descriptor
- * of the same file may keep it in the poller.
- */
-static void let_go(int fd, struct fib_descriptor *d)
-{
-	const uint64_t serial = fib_load(&d->watched_by);
-	struct fib_carrier *c = fib_carrier_self();
-
-	if (c && serial == c->sched->serial)
-		c->sched->poller->ops->forget(c->sched->poller, fd);
-	else if (serial)
-		fib_watch_forget(serial, fd);
-	fib_store(&d->watched_by, 0);
-}
-
 static void wake_both(struct fib_descriptor *d)
 {
 	fib_descriptor_wake_side(&d->reading, FIB_EVERY_EVENT);
@@ -76,7 +58,7 @@ static void wake_both(struct fib_descriptor *d)
 static void renew(int fd, struct fib_descriptor *d, uint32_t fresh)
 {
 	fib_spin_lock(&d->gate);
-	let_go(fd, d);
+	fib_registration_drop(fd, d);
 	fib_store(&d->fresh, fresh);
 	fib_store(&d->last, 0);
 	fib_store(&d->drained, 0);
@@ -117,7 +99,7 @@ void fib_descriptor_closed(int fd)
 	/* A caller that is registering fd at this moment has not recorded that yet. */
 	fib_spin_lock(&d->gate);
 	if (!fib_load(&d->fresh))
-		let_go(fd, d);
+		fib_registration_drop(fd, d);
 	fib_spin_unlock(&d->gate);
 	wake_both(d);
 }

@@ -39,7 +39,9 @@ struct fib_descriptor {
 	_Atomic uint64_t kind; /* A: its generation << KIND_BITS | KIND_* */
 	_Atomic uint32_t lock; /* fib_descriptor_lock */
 	_Atomic uint32_t gate; /* held for at most one call of the poller */
-	uint64_t unused[2];
+	_Atomic uint64_t file; /* G writes, A reads: identity of the watched file; 0: not known */
+	_Atomic uint32_t replaced; /* G: the poller may have an earlier file too; registration.c */
+	uint32_t unused;
 } fib_aligned(FIB_CACHE_LINE);
 
 _Static_assert(sizeof(struct fib_descriptor) == 2 * FIB_CACHE_LINE, "two cache lines");

@@ -69,22 +69,29 @@ static int open_poller(struct fib_poller **ret)
 	return 0;
 }
 
-/* The program may close fd, or replace it by another file, between two calls. */
+/*
+ * The program may close fd, or replace it by another file, between two calls. Returns 1 if changing
+ * found nothing to change.
+ */
 static int add_or_change(struct epoll *e, int fd, uint64_t token, int how)
 {
 	struct epoll_event event = {.events = FIB_POLL_EDGES | EPOLLET, .data.u64 = token};
+	int missed = 0;
 
 	while (epoll_ctl(e->fd, how, fd, &event) < 0) {
 		if (errno != EEXIST && errno != ENOENT)
 			return -errno;
+		missed |= errno == ENOENT;
 		how = errno == EEXIST ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
 	}
-	return 0;
+	return missed;
 }
 
 static fib_noinline int watch(struct fib_poller *p, int fd, uint64_t token)
 {
-	return add_or_change((struct epoll *)p, fd, token, EPOLL_CTL_ADD);
+	const int rc = add_or_change((struct epoll *)p, fd, token, EPOLL_CTL_ADD);
+
+	return rc < 0 ? rc : 0;
 }
 
 static fib_noinline int rewatch(struct fib_poller *p, int fd, uint64_t token)
@@ -92,11 +99,11 @@ static fib_noinline int rewatch(struct fib_poller *p, int fd, uint64_t token)
 	return add_or_change((struct epoll *)p, fd, token, EPOLL_CTL_MOD);
 }
 
-static fib_noinline void forget(struct fib_poller *p, int fd)
+static fib_noinline int forget(struct fib_poller *p, int fd)
 {
 	struct epoll *e = (struct epoll *)p;
 
-	epoll_ctl(e->fd, EPOLL_CTL_DEL, fd, NULL);
+	return epoll_ctl(e->fd, EPOLL_CTL_DEL, fd, NULL) < 0 ? -errno : 0;
 }
 
 static int wait_events(struct epoll *e, struct epoll_event *events, int max, int64_t deadline)

@@ -146,7 +146,7 @@ static int watch(struct fib_poller *base, int fd, uint64_t token)
 	return want(base, fd, token, FIB_POLL_EDGES);
 }
 
-static void forget(struct fib_poller *base, int fd)
+static int forget(struct fib_poller *base, int fd)
 {
 	struct poll *p = (struct poll *)base;
 
@@ -154,6 +154,7 @@ static void forget(struct fib_poller *base, int fd)
 	if (fib_poll_set_drop(&p->set, fd))
 		changed(p);
 	pthread_mutex_unlock(&p->lock);
+	return 0;
 }
 
 /* -- waiting -- */

@@ -32,7 +32,8 @@ struct fib_poller_ops {
 	 */
 	int (*watch)(struct fib_poller *, int fd, uint64_t token);
 	/*
-	 * The same for an fd that is probably watched already. NULL: use `watch`.
+	 * The same for an fd that is probably watched already. 1: fd was not watched, so the number
+	 * means another file than before. NULL: use `watch`; the poller cannot tell.
 	 */
 	int (*rewatch)(struct fib_poller *, int fd, uint64_t token);
 	/*
@@ -45,9 +46,10 @@ struct fib_poller_ops {
 	int (*want)(struct fib_poller *, int fd, uint64_t token, short events);
 	/*
 	 * Stop watching; events on their way may still come. Call before the descriptor is closed,
-	 * because a poller may keep its file open. Any thread.
+	 * because a poller may keep its file open. Any thread. 0; a negative errno: the poller has
+	 * `rewatch`, and the file that fd means was not watched.
 	 */
-	void (*forget)(struct fib_poller *, int fd);
+	int (*forget)(struct fib_poller *, int fd);
 	/*
 	 * Wait until a descriptor is ready, `wake` is called or the absolute deadline (ns; 0: do
 	 * not wait, INT64_MAX: none) has passed. Returns the number of events written, or a

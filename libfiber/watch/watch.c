@@ -31,15 +31,20 @@ void fib_watch_remove(struct fib_sched *s)
 	fib_spin_unlock(&list.lock);
 }
 
-void fib_watch_forget(uint64_t serial, int fd)
+int fib_watch_forget(uint64_t serial, int fd)
 {
 	struct fib_sched *s;
+	int rc, worst = 0;
 
 	fib_spin_lock(&list.lock);
-	for (s = list.first; s; s = s->next_watching)
-		if (s->serial == serial || serial == FIB_WATCH_SEVERAL)
-			s->poller->ops->forget(s->poller, fd);
+	for (s = list.first; s; s = s->next_watching) {
+		if (s->serial != serial && serial != FIB_WATCH_SEVERAL)
+			continue;
+		rc = s->poller->ops->forget(s->poller, fd);
+		worst = rc < 0 ? rc : worst;
+	}
 	fib_spin_unlock(&list.lock);
+	return worst;
 }
 
 void fib_watch_lock(void)

@@ -25,9 +25,10 @@ void fib_watch_remove(struct fib_sched *s);
 
 /*
  * Make the poller of the scheduler with that serial number (FIB_WATCH_SEVERAL: of all) forget fd.
- * No effect if the scheduler has ended. Any thread.
+ * No effect if the scheduler has ended. Any thread. 0; or a negative errno: one of the pollers did
+ * not watch the file that fd means.
  */
-void fib_watch_forget(uint64_t serial, int fd);
+int fib_watch_forget(uint64_t serial, int fd);
 
 /*
  * Block other threads while the process forks; in the child, with the lock: forget all schedulers.

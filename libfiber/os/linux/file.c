@@ -320,13 +320,3 @@ fib_noinline int fib_os_close(int fd)
 	/* Linux has closed the descriptor even if it returns EINTR. */
 	return close(fd) < 0 && errno != EINTR ? -errno : 0;
 }
-
-fib_noinline uint64_t fib_os_identity(int fd)
-{
-	struct stat st;
-
-	if (fstat(fd, &st) < 0)
-		return 0;
-	/* Device numbers are small, and inode numbers seldom use more than half of their bits. */
-	return ((uint64_t)st.st_dev << 40 ^ (uint64_t)st.st_ino) | UINT64_C(1) << 63;
-}

@@ -201,7 +201,7 @@ static int watch(struct fib_poller *p, int fd, uint64_t token)
 	return rc;
 }
 
-static void forget(struct fib_poller *p, int fd)
+static int forget(struct fib_poller *p, int fd)
 {
 	struct uring *u = (struct uring *)p;
 	struct watched *w;
@@ -214,6 +214,7 @@ static void forget(struct fib_poller *p, int fd)
 		fib_ring_submit_surely(&u->ring);
 	}
 	fib_spin_unlock(&u->ring.lock);
+	return 0;
 }
 
 /* Handle a completion of a poll. True: *ret is an event. Under the lock. */

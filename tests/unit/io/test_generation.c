@@ -62,11 +62,13 @@ static int want_held_up(struct fib_poller *p, int fd, uint64_t token, short even
 	return rc;
 }
 
-static void forget_and_tell(struct fib_poller *p, int fd)
+static int forget_and_tell(struct fib_poller *p, int fd)
 {
-	real->forget(p, fd);
+	const int rc = real->forget(p, fd);
+
 	if (fd == near)
 		let_go = 1;
+	return rc;
 }
 
 /* The second of the two calls of epoll's watch is delayed. */
