@@ -92,10 +92,11 @@ void fib_descriptor_look_to_read(int fd, struct fib_look *ret)
 {
 	struct fib_descriptor *d = fib_descriptor_find(fd);
 
-	*ret = (struct fib_look){0, {0, 0}, 0, 0};
+	*ret = (struct fib_look){0, {0, 0}, 0, 0, 0};
 	if (!d)
 		return;
 	ret->plain = fib_load(&d->plain);
+	ret->empty = fib_load(&d->empty);
 	/*
 	 * pairs: descriptor.look -- generation first: it may be older than the edges, never newer.
 	 */
@@ -130,7 +131,7 @@ void fib_descriptor_set_plain(int fd, bool plain)
 	struct fib_descriptor *d = plain ? fib_descriptor_make(fd) : fib_descriptor_find(fd);
 
 	if (d)
-		fib_store(&d->plain, (uint16_t)plain);
+		fib_store(&d->plain, (uint8_t)plain);
 }
 
 static bool is_tcp(int fd, struct fib_descriptor *d, uint32_t generation)
@@ -324,7 +325,7 @@ int fib_descriptor_wait(int fd, short events, const struct fib_look *look, int64
 	rc = watch_one_file(fiber->sched, fd, d, events, look, &who);
 	/* A file that a poller refuses is always ready: a regular file. */
 	if (rc == -EPERM) {
-		fib_store(&d->plain, (uint16_t)0);
+		fib_store(&d->plain, (uint8_t)0);
 		return 0;
 	}
 	if (rc != 0)

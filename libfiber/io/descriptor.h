@@ -19,6 +19,7 @@ struct fib_look {
 	uint32_t edges[2];
 	uint32_t drained; /* it was read empty, no edge since: a read would return -EAGAIN */
 	uint32_t plain;	  /* for fib_os_read_as(), fib_os_write_as() */
+	uint32_t empty;	  /* for empty.h; 0: nothing is known */
 };
 
 /* Take a look before trying an operation, and again before each retry. */

@@ -60,9 +60,10 @@ static void renew(int fd, struct fib_descriptor *d, uint32_t fresh)
 	fib_spin_lock(&d->gate);
 	fib_registration_drop(fd, d);
 	fib_store(&d->fresh, fresh);
-	fib_store(&d->last, 0);
+	fib_store(&d->last, (uint8_t)0);
 	fib_store(&d->drained, 0);
-	fib_store(&d->plain, (uint16_t)0);
+	fib_store(&d->plain, (uint8_t)0);
+	fib_store(&d->empty, 0);
 	fib_add(&d->generation, 1); /* label: descriptor.look */
 	fib_spin_unlock(&d->gate);
 	wake_both(d);

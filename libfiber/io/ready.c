@@ -105,7 +105,7 @@ void fib_descriptor_ready(uint64_t token, short events)
 	if (!d || token != fib_descriptor_token(fd, d))
 		return;
 	if (events & LAST_EVENTS)
-		fib_store(&d->last, 1);
+		fib_store(&d->last, (uint8_t)1);
 	if (events & READ_EVENTS)
 		wake_readers(token, d, events);
 	/* pairs: descriptor.writers */

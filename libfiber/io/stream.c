@@ -10,6 +10,7 @@
 
 #include "base/compiler.h"
 #include "io/descriptor.h"
+#include "io/empty.h"
 #include "io/file.h"
 #include "os/os.h"
 
@@ -23,6 +24,8 @@ static ssize_t read_after(int fd, void *buf, size_t size, const struct fib_look 
 		fib_descriptor_set_plain(fd, plain);
 	if (n == -EAGAIN || (n > 0 && (size_t)n < size))
 		fib_descriptor_gave_less(fd, look);
+	if (n == -EAGAIN)
+		fib_empty_found(fd, look);
 	return n;
 }
 
@@ -30,6 +33,7 @@ ssize_t fiber_read(int fd, void *buf, size_t size, int64_t deadline)
 {
 	struct fib_look look;
 	struct iovec v;
+	bool first = true;
 	ssize_t fault;
 
 	fib_choice_fd(fd);
@@ -37,15 +41,24 @@ ssize_t fiber_read(int fd, void *buf, size_t size, int64_t deadline)
 	if (fault < 0)
 		return fault;
 	v = (struct iovec){buf, size};
-	for (;;) {
+	for (;; first = false) {
 		ssize_t n = -EAGAIN;
 		int rc;
 
 		fib_descriptor_look_to_read(fd, &look);
+		if (fib_unlikely(look.empty && first && size)) {
+			rc = fib_empty_await(fd, &look, deadline);
+			if (rc < 0)
+				return rc;
+			if (rc > 0)
+				continue;
+		}
 		if (!look.drained || !size)
 			n = read_after(fd, buf, size, &look);
 		if (fib_unlikely(n <= FIB_OS_UNSURE))
 			n = fib_file_read(fd, &v, 1, n, &look, deadline);
+		if (fib_unlikely(look.empty && first && n != -EAGAIN))
+			fib_empty_not(fd, &look);
 		fib_order_bytes_in(fd, n);
 		if (n != -EAGAIN)
 			return n;

@@ -31,9 +31,10 @@ struct fib_descriptor {
 	_Atomic uint32_t fresh;	     /* G writes, A reads: known to be new since it was watched */
 	_Atomic uint64_t watched_by; /* G writes, A reads: serial of the sched (watch/watch.h) */
 	_Atomic uint64_t drained;    /* A: FIB_DRAINED | the reading edges when it was read empty */
-	_Atomic uint32_t last;	     /* A: nothing more will be announced; published by edges */
+	_Atomic uint32_t empty;	     /* A: a hint: reads that found nothing (empty.c) */
 	_Atomic uint16_t writers;    /* A: a fiber has waited to write: descriptor.writers */
-	_Atomic uint16_t plain;	     /* A: a hint: no socket, RWF_NOWAIT works (fib_os_read_as) */
+	_Atomic uint8_t last;	     /* A: nothing more will be announced; published by edges */
+	_Atomic uint8_t plain;	     /* A: a hint: no socket, RWF_NOWAIT works (fib_os_read_as) */
 
 	struct fib_direction writing;
 	_Atomic uint64_t kind; /* A: its generation << KIND_BITS | KIND_* */

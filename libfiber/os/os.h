@@ -239,6 +239,8 @@ int fib_os_accept(int fd, struct sockaddr *addr, socklen_t *addrlen); /* close-o
 bool fib_os_accept_is_sure(void);
 int fib_os_connect(int fd, const struct sockaddr *addr, socklen_t addrlen); /* -EINPROGRESS */
 bool fib_os_is_tcp(int fd);
+/* Whether poll(2) finds fd readable whenever a read would return at once: a pipe, a UNIX socket. */
+bool fib_os_poll_is_exact(int fd);
 int fib_os_socket_error(int fd);	/* SO_ERROR as 0 or negative errno */
 int fib_os_ready(int fd, short events); /* poll(2) bits: 0, -EAGAIN, -EBADF; does not wait */
 int fib_os_poll(struct pollfd *fds, nfds_t n, int64_t deadline); /* restarts after signals */

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <netinet/in.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/compiler.h"
@@ -85,6 +86,17 @@ fib_noinline bool fib_os_is_tcp(int fd)
 
 	return getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &size) == 0 &&
 	       protocol == IPPROTO_TCP;
+}
+
+fib_noinline bool fib_os_poll_is_exact(int fd)
+{
+	int domain = 0;
+	socklen_t size = sizeof domain;
+	struct stat st;
+
+	if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0)
+		return domain == AF_UNIX;
+	return errno == ENOTSOCK && fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
 }
 
 fib_noinline bool fib_os_is_stream(int fd)
