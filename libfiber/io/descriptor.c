@@ -259,6 +259,14 @@ static int watch_one_file(struct fib_sched *s, int fd, struct fib_descriptor *d,
 	return file ? 0 : 1;
 }
 
+/* Whether fd means the file that was waited for. */
+static bool is_still(struct fib_sched *s, int fd, struct fib_descriptor *d, uint64_t who)
+{
+	if (who && who == fib_load(&d->file))
+		return fib_registration_same(s, fd, d, who);
+	return who == identity(fd, d);
+}
+
 /* One wait, queued on both sides. */
 static fib_noinline int wait_both_directions(int fd, struct fib_descriptor *d, short events,
 					     const struct fib_look *look, struct fib_waiter *first,
@@ -331,7 +339,7 @@ int fib_descriptor_wait(int fd, short events, const struct fib_look *look, int64
 	if (rc != 0)
 		return rc < 0 ? rc : 0;
 	rc = wait_parked(fd, d, events, look, deadline);
-	return rc == 0 && who != identity(fd, d) ? -EBADF : rc;
+	return rc == 0 && !is_still(fiber->sched, fd, d, who) ? -EBADF : rc;
 }
 
 /* The wait of each request of a server: for bytes to read and nothing else. */

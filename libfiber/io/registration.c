@@ -9,15 +9,16 @@
  *
  * epoll knows a registration by number and file. Changing one succeeds only if the number means a
  * file that is registered under this number. If only one file can be, success also proves which
- * file it is: its identity was noted when it was registered first (`file`), and the fstat(2) before
- * the wait is not needed.
+ * file it is: its identity was noted when it was registered first (`file`), and no fstat(2) is
+ * needed before the wait. Nor is one after it: to add a registration that is there already fails,
+ * changes nothing and costs less. It also tells files apart that have one identity (eventfds).
  *
  * Invariant: while `file` is set, the poller has no other file under this number.
  *
  * A file leaves the poller when its last descriptor is closed, or is dropped from it. If the program
  * replaced it and another descriptor, or another process, keeps it open, the poller still has it
- * under the old number. Two calls find out: changing the registration finds none for the new file,
- * or dropping finds none. From then on `replaced` is set, for good, and `file` never again: the
+ * under the old number. Each call finds out: changing or dropping finds no registration for the new
+ * file, or adding adds it. From then on `replaced` is set, for good, and `file` never again: the
  * number may mean the old file once more (dup2(2)), and changing would succeed. Each wait on this
  * number then takes both fstat(2).
  */
@@ -93,6 +94,24 @@ fib_noinline int fib_registration_make(struct fib_sched *s, int fd, struct fib_d
 	*ret_file = fib_load(&d->file);
 	fib_spin_unlock(&d->gate);
 	return rc;
+}
+
+fib_noinline bool fib_registration_same(struct fib_sched *s, int fd, struct fib_descriptor *d,
+					uint64_t file)
+{
+	bool same = false, known;
+	int rc;
+
+	fib_spin_lock(&d->gate);
+	known = fib_load(&d->file) == file && fib_load(&d->watched_by) == s->serial;
+	if (known) {
+		rc = s->poller->ops->holds(s->poller, fd, fib_descriptor_token(fd, d));
+		same = rc == 0;
+		if (rc > 0)
+			lose_track(d);
+	}
+	fib_spin_unlock(&d->gate);
+	return known ? same : fib_os_identity(fd) == file;
 }
 
 /* A poller may keep the file open, or another descriptor of the file may keep it in the poller. */

@@ -3,6 +3,7 @@
 #ifndef FIB_IO_REGISTRATION_H
 #define FIB_IO_REGISTRATION_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "io/descriptor.h"
@@ -23,6 +24,9 @@ static inline bool fib_registration_knows(struct fib_sched *s, struct fib_descri
 {
 	return fib_load(&d->file) && fib_load(&d->watched_by) == s->serial;
 }
+
+/* Whether fd means the file with that identity. s: the caller's scheduler. */
+bool fib_registration_same(struct fib_sched *s, int fd, struct fib_descriptor *d, uint64_t file);
 
 /* Make the pollers drop fd, which is about to be closed or has been. Under the gate. */
 void fib_registration_drop(int fd, struct fib_descriptor *d);

@@ -37,6 +37,12 @@ struct fib_poller_ops {
 	 */
 	int (*rewatch)(struct fib_poller *, int fd, uint64_t token);
 	/*
+	 * With `rewatch`: whether the file that fd means is watched under this number, without
+	 * another effect. 0; 1: it was not, but is now, with that token; a negative errno: it was
+	 * not, and is not. Any thread.
+	 */
+	int (*holds)(struct fib_poller *, int fd, uint64_t token);
+	/*
 	 * NULL for a poller that reports every edge of a watched descriptor. Other pollers report
 	 * an event once, and again only after it was wanted again. For these, call `want` instead
 	 * of `watch`, each time before a caller waits for events (poll(2) bits) of fd. It reports

@@ -9,9 +9,11 @@
 #include "inside.h"
 
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
+#include "io/registration.h"
 #include "io/table.h"
 #include "os/os.h"
 #include "runtime/runtime.h"
@@ -138,6 +140,7 @@ static void needs_epoll(void)
 	skip();
 }
 
+/* A wait asks for no identity, and asks the poller after the wait; or it asks twice. */
 static void count_waits(const struct file *f, unsigned identities_each)
 {
 	identities = registrations = 0;
@@ -146,18 +149,17 @@ static void count_waits(const struct file *f, unsigned identities_each)
 		get_one(f);
 	counted = -1;
 	assert_int_equal(identities, ROUNDS * identities_each);
-	assert_int_equal(registrations, ROUNDS);
+	assert_int_equal(registrations, ROUNDS * (identities_each ? 1 : 2));
 }
 
-static void test_registration_of_a_known_file_asks_for_its_identity_after_the_wait_only(
-	void **state)
+static void test_registration_of_a_known_file_asks_for_no_identity(void **state)
 {
 	struct file f;
 
 	(void)state;
 	needs_epoll();
 	f = known();
-	count_waits(&f, 1);
+	count_waits(&f, 0);
 	inside(close_number, &number);
 	shut(&f);
 }
@@ -172,7 +174,7 @@ static void test_registration_of_a_number_closed_with_us_knows_the_next_file(voi
 	inside(close_number, &number);
 	put(&next);
 	get_one(&next);
-	count_waits(&next, 1);
+	count_waits(&next, 0);
 	inside(close_number, &number);
 	shut(&f);
 	shut(&next);
@@ -200,6 +202,83 @@ static void test_registration_of_a_known_file_gives_its_waiter_nothing_of_the_ne
 	assert_int_equal(byte, 'n');
 	shut(&f);
 	shut(&next);
+	close(number);
+}
+
+/* The check after a wait finds another file. From then on the poller may have both. */
+static void test_registration_that_is_not_found_after_a_wait_is_not_trusted_again(void **state)
+{
+	struct file f, next = open_file();
+	struct reader r;
+	struct fiber *fiber;
+
+	(void)state;
+	needs_epoll();
+	f = known();
+	fiber = begin(&r);
+	put(&next);
+	assert_int_equal(write(f.far, "o", 1), 1);
+	inside_join(fiber);
+	assert_int_equal(r.got, -EBADF);
+	fiber = begin(&r);
+	put(&f);
+	assert_int_equal(write(next.far, "n", 1), 1);
+	inside_join(fiber);
+	assert_int_equal(r.got, -EBADF);
+	assert_int_equal(read(number, &r.byte, 1), 1);
+	count_waits(&f, 2);
+	inside(close_number, &number);
+	shut(&f);
+	shut(&next);
+}
+
+/* Another carrier has found out meanwhile that the poller may have several files. */
+static void test_registration_of_files_that_are_not_known_any_more_compares_identities(void **state)
+{
+	struct file f, next = open_file();
+	struct fib_descriptor *d;
+
+	(void)state;
+	needs_epoll();
+	f = known();
+	put(&next);
+	get_one(&next);
+	d = fib_descriptor_find(number);
+	assert_false(fib_registration_same(&rt->sched, number, d, fib_os_identity(f.near)));
+	assert_true(fib_registration_same(&rt->sched, number, d, fib_os_identity(next.near)));
+	inside(close_number, &number);
+	shut(&f);
+	shut(&next);
+}
+
+static void *read_counter(void *arg)
+{
+	uint64_t *count = arg;
+
+	return (void *)(intptr_t)fiber_read(number, count, sizeof *count, FIBER_FOREVER);
+}
+
+/* All eventfds have the same inode. */
+static void test_registration_tells_files_apart_that_have_one_identity(void **state)
+{
+	const int old = eventfd(0, 0), next = eventfd(0, 0);
+	const uint64_t one = 1;
+	uint64_t count = 0;
+	struct fiber *fiber;
+
+	(void)state;
+	needs_epoll();
+	number++;
+	assert_int_equal(fib_os_identity(old), fib_os_identity(next));
+	assert_int_equal(dup2(old, number), number);
+	fiber = inside_suspended(read_counter, &count);
+	assert_int_equal(dup2(next, number), number);
+	assert_int_equal(write(next, &one, sizeof one), sizeof one);
+	assert_int_equal(write(old, &one, sizeof one), sizeof one);
+	assert_int_equal(inside_join(fiber), -EBADF);
+	assert_int_equal(read(next, &count, sizeof count), sizeof count);
+	close(old);
+	close(next);
 	close(number);
 }
 
@@ -285,11 +364,15 @@ static void test_registration_of_a_file_that_is_replaced_meanwhile_is_not_truste
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(
-			test_registration_of_a_known_file_asks_for_its_identity_after_the_wait_only),
+		cmocka_unit_test(test_registration_of_a_known_file_asks_for_no_identity),
 		cmocka_unit_test(test_registration_of_a_number_closed_with_us_knows_the_next_file),
 		cmocka_unit_test(
 			test_registration_of_a_known_file_gives_its_waiter_nothing_of_the_next),
+		cmocka_unit_test(
+			test_registration_that_is_not_found_after_a_wait_is_not_trusted_again),
+		cmocka_unit_test(
+			test_registration_of_files_that_are_not_known_any_more_compares_identities),
+		cmocka_unit_test(test_registration_tells_files_apart_that_have_one_identity),
 		cmocka_unit_test(test_registration_that_finds_another_file_asks_twice_from_then_on),
 		cmocka_unit_test(
 			test_registration_that_is_not_found_when_closing_is_not_trusted_again),

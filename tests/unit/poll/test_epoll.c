@@ -47,6 +47,9 @@ static void test_epoll_tells_whether_the_file_was_registered(void **state)
 	assert_int_equal(ops->rewatch(poller, number, 1), 1);
 	assert_int_equal(ops->rewatch(poller, number, 2), 0);
 	assert_int_equal(ops->watch(poller, number, 3), 0);
+	assert_int_equal(ops->holds(poller, number, 9), 0);
+	assert_int_equal(look(), 1);
+	assert_int_equal(events[0].token, 3);
 	/* The old file lives on, under the same number, as `a`. */
 	assert_int_equal(dup2(b, number), number);
 	assert_int_equal(ops->forget(poller, number), -ENOENT);
@@ -56,7 +59,10 @@ static void test_epoll_tells_whether_the_file_was_registered(void **state)
 	assert_int_equal(ops->rewatch(poller, number, 6), 0);
 	assert_int_equal(ops->forget(poller, number), 0);
 	assert_int_equal(ops->forget(poller, number), -ENOENT);
+	assert_int_equal(ops->holds(poller, number, 8), 1);
+	assert_int_equal(ops->holds(poller, number, 8), 0);
 	close(number);
+	assert_int_equal(ops->holds(poller, number, 8), -EBADF);
 	assert_int_equal(ops->forget(poller, number), -EBADF);
 	assert_int_equal(ops->rewatch(poller, number, 7), -EBADF);
 }
