@@ -50,11 +50,14 @@ static void set(struct fib_descriptor *d, const struct fib_look *look, uint32_t 
 fib_noinline void fib_empty_found(int fd, const struct fib_look *look)
 {
 	struct fib_descriptor *d = fib_descriptor_find(fd);
-	const uint32_t count = count_of(look) + 1;
+	const uint32_t count = count_of(look);
 
-	if (!d || count > MANY || !fib_load(&d->file))
+	if (!d || !fib_load(&d->file))
 		return;
-	set(d, look, count == MANY && !fib_os_poll_is_exact(fd) ? UNFIT : count);
+	if (count == MANY + SKIPS)
+		set(d, look, MANY);
+	else if (count < MANY)
+		set(d, look, count + 1 == MANY && !fib_os_poll_is_exact(fd) ? UNFIT : count + 1);
 }
 
 fib_noinline void fib_empty_not(int fd, const struct fib_look *look)
@@ -76,10 +79,8 @@ fib_noinline int fib_empty_await(int fd, const struct fib_look *look, int64_t de
 		return 0;
 	if (!fiber || fiber->pins || !d || !fib_registration_knows(c->sched, d))
 		return 0;
-	if (count == MANY + SKIPS) {
-		set(d, look, MANY - 1);
+	if (count == MANY + SKIPS)
 		return 0;
-	}
 	set(d, look, count + 1);
 	return fib_descriptor_wait(fd, POLLIN, look, deadline) == -EBADF ? -EBADF : 1;
 }
