@@ -65,6 +65,9 @@ int fib_os_guard_inside(void *at, size_t size);
 int fib_os_guard_inside_many(void *at, size_t size, size_t stride, unsigned n);
 int fib_os_guard_join(void *at, size_t size);
 void fib_os_discard(void *at, size_t size); /* return the pages; their contents become zero */
+/* Returns whether the mapping of the page at, which is unused, is locked (mlockall(2)): the kernel
+ * makes no guard inside it. */
+bool fib_os_is_locked(void *at);
 /* Remove guards made inside mappings: their pages become zero. Other pages stay. 0, or a negative
  * errno: then some may have been removed. */
 int fib_os_guard_remove(void *at, size_t size);

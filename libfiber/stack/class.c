@@ -6,8 +6,11 @@
  * stack is cut from its slab with its guard; guards are made several at once where that is cheaper.
  * A stack that is only promised gets its guard when it is first taken, if that can wait: a guard
  * takes page tables, 640 bytes of them for a stack of the default size. Until then `guard` is 0.
- * If it cannot be made then, for lack of memory, the program ends with a line that says so. A
- * returned stack keeps its pages, since the next fiber profits from warm pages, and stacks are
+ * If it cannot be made then, for lack of memory, the program ends with a line that says so. In
+ * memory that mlockall(2) locks, a guard splits its mapping, and a process has few mappings, so a
+ * promise there includes the guard.
+ *
+ * A returned stack keeps its pages, since the next fiber profits from warm pages, and stacks are
  * taken last in, first out. A stack that was not taken for a whole period loses its pages and keeps
  * its address.
  *
@@ -154,6 +157,11 @@ static int map_slab(struct fib_stack_class *c, unsigned class, size_t stride)
 		fib_os_unmap(slab, count * stride);
 		return -ENOMEM;
 	}
+	if (fib_os_is_locked(slab) && !c->locked) {
+		/* It was not before: there are mappings left for the guards that wait. */
+		guard_waiting(c->free, (unsigned)c->cold);
+		c->locked = true;
+	}
 	c->next = c->guarded = slab;
 	c->end = c->next + count * stride;
 	return 0;
@@ -180,7 +188,7 @@ static int cut(struct fib_stack_class *c, unsigned class, bool bare, struct fib_
 
 	if (c->next == c->end && map_slab(c, class, stride) < 0)
 		return -ENOMEM;
-	bare = bare && c->next == c->guarded;
+	bare = bare && c->next == c->guarded && !c->locked;
 	if (bare)
 		c->guarded += stride;
 	else if (c->next == c->guarded && guard_some(c, guard, stride) < 0)

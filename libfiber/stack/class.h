@@ -7,6 +7,8 @@
 #ifndef FIB_STACK_CLASS_H
 #define FIB_STACK_CLASS_H
 
+#include <stdbool.h>
+
 #include "stack/stack.h"
 
 /* L: all fields, under lock. Zeroed memory is an empty class. */
@@ -26,6 +28,7 @@ struct fib_stack_class {
 	char *guarded;	 /* the stacks from next up to here have their guard */
 	char *end;
 	unsigned colour;
+	bool locked; /* memory of new slabs is: no guard can be made inside it, so none waits */
 };
 
 /* A class is a size of stacks and a size of guards, both powers of two: 16 KiB << 0 .. 16, 4 KiB <<

@@ -142,7 +142,7 @@ static void drop_tables(struct fib_stack_class *c)
 	void *portion;
 
 	fib_spin_lock(&c->lock);
-	left = spare(c, 0);
+	left = c->locked ? 0 : spare(c, 0); /* locked: a guard may not be made again */
 	fib_spin_unlock(&c->lock);
 	/* Without memory for the portion the tables stay. */
 	if (!left || fib_os_map_buffer(PORTION * sizeof(struct fib_stack), &portion) < 0)

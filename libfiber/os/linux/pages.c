@@ -172,6 +172,12 @@ fib_noinline void fib_os_discard(void *at, size_t size)
 	madvise(at, size, MADV_DONTNEED);
 }
 
+fib_noinline bool fib_os_is_locked(void *at)
+{
+	/* The kernel refuses both this advice and guards to a locked mapping, and to few others. */
+	return madvise(at, fib_os_page_size(), MADV_DONTNEED) < 0;
+}
+
 fib_noinline int fib_os_guard_remove(void *at, size_t size)
 {
 	return madvise(at, size, MADV_GUARD_REMOVE) < 0 ? -errno : 0;

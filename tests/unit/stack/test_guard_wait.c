@@ -14,6 +14,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "os/os.h"
 #include "stack/guard.h"
@@ -24,6 +28,8 @@
 #define SPLITS 8192u
 #define MANY   20000u
 #define KEPT   100u
+#define MOST   60000u /* more than the default vm.max_map_count allows */
+#define FEW    1000u
 
 static struct fib_stack stacks[KEPT];
 static unsigned class;
@@ -139,12 +145,51 @@ static void test_guard_is_there_however_a_cold_stack_is_taken(void **state)
 	fib_stack_flush(&cache);
 }
 
+/* In a child: more promises than mappings, in memory that is locked. Those made can be taken. */
+static int promise_in_locked_memory(void)
+{
+	struct fib_stack stack;
+	unsigned i, n = 0;
+
+	if (mlockall(MCL_FUTURE | MCL_ONFAULT) < 0)
+		return 1;
+	while (n < MOST && fib_stack_promise(NULL, class) == 0)
+		n++;
+	for (i = 0; i < n; i++) {
+		fib_stack_take_promised(NULL, class, &stack);
+		if (!fib_stack_guard(&stack))
+			return 2;
+	}
+	return n < FEW;
+}
+
+static void test_promise_in_locked_memory_includes_the_guard(void **state)
+{
+	struct rlimit limit;
+	int status = -1;
+	pid_t child;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_MEMLOCK, &limit), 0);
+	/* A sanitizer's memory cannot be locked. Without a privilege no slab can be mapped. */
+	if (!guards_wait() || harness_sanitizer()[0] ||
+	    (geteuid() && limit.rlim_cur != RLIM_INFINITY))
+		skip();
+	child = fork();
+	assert_true(child >= 0);
+	if (!child)
+		_exit(promise_in_locked_memory());
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_guards_that_split_do_not_wait),
 		cmocka_unit_test(test_guard_of_a_promise_waits_for_the_take),
 		cmocka_unit_test(test_guard_is_there_however_a_cold_stack_is_taken),
+		cmocka_unit_test(test_promise_in_locked_memory_includes_the_guard),
 	};
 
 	harness_watchdog(60);
