@@ -77,6 +77,8 @@ void fib_os_advise_cold(void *at, size_t size);
 void fib_os_advise_out(void *at, size_t size);
 /* Resident bytes of [low, low + size), which begins with a page; 0 if a part is not mapped. */
 size_t fib_os_resident_in(uint64_t low, size_t size);
+/* fib_os_discard(). Returns the bytes that are not resident any more; locked memory stays. */
+size_t fib_os_give_back(uint64_t low, size_t size);
 
 /* The limit of the address space of this process in bytes (RLIMIT_AS); UINT64_MAX: none. */
 uint64_t fib_os_space_limit(void);

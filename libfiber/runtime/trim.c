@@ -70,14 +70,8 @@ static bool only_here(const struct fib_carrier *c, const struct view *v)
 static size_t drop_unused(const struct view *v)
 {
 	const uint64_t page = fib_os_page_size(), end = (v->sp - RED_ZONE) & ~(page - 1);
-	size_t bytes;
 
-	if (end <= v->low)
-		return 0;
-	bytes = fib_os_resident_in(v->low, end - v->low);
-	if (bytes)
-		fib_os_discard((void *)(uintptr_t)v->low, end - v->low);
-	return bytes;
+	return end > v->low ? fib_os_give_back(v->low, end - v->low) : 0;
 }
 
 static size_t advise(const struct view *v, unsigned flags)

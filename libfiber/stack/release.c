@@ -36,8 +36,7 @@ static size_t drop_pages(struct fib_stack_class *c)
 		const struct fib_stack *stack = &c->free[c->cold++];
 
 		c->trimmed++;
-		bytes += fib_os_resident_in((uint64_t)(uintptr_t)stack->low, stack->size);
-		fib_os_discard(stack->low, stack->size);
+		bytes += fib_os_give_back((uint64_t)(uintptr_t)stack->low, stack->size);
 		/* As in fib_class_trim(): no thread waits for long. */
 		fib_spin_unlock(&c->lock);
 		fib_spin_lock(&c->lock);

@@ -208,3 +208,13 @@ fib_noinline size_t fib_os_resident_in(uint64_t low, size_t size)
 	}
 	return bytes;
 }
+
+fib_noinline size_t fib_os_give_back(uint64_t low, size_t size)
+{
+	const size_t before = fib_os_resident_in(low, size);
+	size_t after = 0;
+
+	if (madvise((void *)(uintptr_t)low, size, MADV_DONTNEED) < 0)
+		after = fib_os_resident_in(low, size);
+	return after < before ? before - after : 0;
+}

@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/atomic.h"
 #include "os/os.h"
@@ -87,6 +88,16 @@ static void test_release_drops_all_pages_and_says_how_many(void **state)
 	for (unsigned i = 0; i < SOME; i++)
 		assert_int_equal(resident(&stacks[i]), 0);
 	assert_int_equal(fib_class_release(&class), 0);
+}
+
+static void test_release_does_not_count_pages_that_are_locked(void **state)
+{
+	(void)state;
+	fill();
+	assert_int_equal(mlock(stacks[3].low, stacks[3].size), 0);
+	assert_int_equal(fib_class_release(&class), (SOME - 1) * fib_class_size(CLASS));
+	assert_int_equal(resident(&stacks[3]), stacks[3].size);
+	assert_int_equal(munlock(stacks[3].low, stacks[3].size), 0);
 }
 
 /* From here on guards are made inside their mappings, if the kernel can. */
@@ -222,6 +233,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_release_drops_all_pages_and_says_how_many),
+		cmocka_unit_test(test_release_does_not_count_pages_that_are_locked),
 		cmocka_unit_test(test_release_takes_guards_away_until_the_next_take),
 		cmocka_unit_test(test_release_leaves_promised_stacks_their_guards),
 		cmocka_unit_test(test_release_again_and_again_loses_no_stack),
