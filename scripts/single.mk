@@ -9,7 +9,7 @@
 
 # -- programs --
 # They define the functions of the C library that libfiber-test defines.
-SINGLE_NOT_LIBC := unit/io/test_faults unit/io/test_generation unit/io/test_name unit/io/test_race_pipe unit/io/test_shortage
+SINGLE_NOT_LIBC := unit/io/test_empty unit/io/test_registration unit/sync/test_timer unit/io/test_faults unit/io/test_generation unit/io/test_name unit/io/test_race_pipe unit/io/test_shortage
 # They look at carriers, run queues, idling, long runs or the service thread, which libfiber-test replaces or leaves out.
 SINGLE_NOT_CARRIERS := system/test_idle_hook system/test_observer system/test_quiet system/test_signals system/test_stealing system/test_watchdog \
 	unit/poll/test_choose unit/sched/test_carrier unit/sched/test_counters unit/sched/test_running unit/sched/test_fair \

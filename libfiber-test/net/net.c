@@ -5,6 +5,7 @@
 #include "net/hosts.h"
 #include "net/inside.h"
 #include "net/linked.h"
+#include "net/numbers.h"
 #include "net/ports.h"
 #include "net/sockets.h"
 
@@ -16,6 +17,7 @@ static const char *const linked[] __attribute__((used)) = {
 void fib_net_begin(void)
 {
 	fib_hosts_clear();
+	fib_numbers_begin();
 	fib_inside_begin();
 	fib_ports_begin();
 	fib_sockets_begin();

@@ -10,18 +10,21 @@
 #include "poll/choose.h"
 
 #include "net/inside.h"
+#include "net/numbers.h"
 
 static struct fib_poller_ops ops;
 
 static int watch(struct fib_poller *p, int fd, uint64_t token)
 {
 	fib_inside_waits(fd);
+	fib_numbers_note(fd);
 	return fib_poller_epoll.watch(p, fd, token);
 }
 
 static int rewatch(struct fib_poller *p, int fd, uint64_t token)
 {
 	fib_inside_waits(fd);
+	fib_numbers_note(fd);
 	return fib_poller_epoll.rewatch(p, fd, token);
 }
 
