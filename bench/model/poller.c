@@ -65,10 +65,11 @@ static int watch(struct fib_poller *p, int fd, uint64_t token)
 	return -1;
 }
 
-static void forget(struct fib_poller *p, int fd)
+static int forget(struct fib_poller *p, int fd)
 {
 	(void)p;
 	(void)fd;
+	return -1;
 }
 
 static void close_it(struct fib_poller *p)
