@@ -74,6 +74,7 @@ fib_noinline int fib_empty_await(int fd, const struct fib_look *look, int64_t de
 	struct fiber *fiber = c ? c->current : NULL;
 	struct fib_descriptor *d = fib_descriptor_find(fd);
 	const uint32_t count = count_of(look);
+	int rc;
 
 	if (count < MANY || count == UNFIT || deadline <= 0)
 		return 0;
@@ -82,5 +83,6 @@ fib_noinline int fib_empty_await(int fd, const struct fib_look *look, int64_t de
 	if (count == MANY + SKIPS)
 		return 0;
 	set(d, look, count + 1);
-	return fib_descriptor_wait(fd, POLLIN, look, deadline) == -EBADF ? -EBADF : 1;
+	rc = fib_descriptor_wait(fd, POLLIN, look, deadline);
+	return rc == -EBADF || rc == -ECANCELED ? rc : 1;
 }

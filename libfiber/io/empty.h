@@ -16,7 +16,7 @@ void fib_empty_not(int fd, const struct fib_look *look);
 /*
  * Before the first try of a read of at least one byte; look->empty != 0. Wait, if the try would
  * probably find nothing. Returns 0: try; 1: waited, look again and try; -EBADF: the number means
- * another file by now. Whatever else ended the wait, such as the deadline, ends the wait after the
+ * another file by now; -ECANCELED: try, and do not wait again. Whatever else ended the wait, such as the deadline, ends the wait after the
  * try too.
  */
 int fib_empty_await(int fd, const struct fib_look *look, int64_t deadline);

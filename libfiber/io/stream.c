@@ -29,6 +29,23 @@ static ssize_t read_after(int fd, void *buf, size_t size, const struct fib_look 
 	return n;
 }
 
+/*
+ * The wait before the first try has ended with rc < 0. A cancelled fiber still gets what is there,
+ * but it is told once: in another wait it might have to exit.
+ */
+static fib_noinline ssize_t read_at_last(int fd, void *buf, size_t size, int rc)
+{
+	struct fib_look look;
+	ssize_t n = -EAGAIN;
+
+	if (rc == -ECANCELED) {
+		fib_descriptor_look_to_read(fd, &look);
+		n = read_after(fd, buf, size, &look);
+		fib_order_bytes_in(fd, n);
+	}
+	return n == -EAGAIN || n <= FIB_OS_UNSURE ? rc : n;
+}
+
 ssize_t fiber_read(int fd, void *buf, size_t size, int64_t deadline)
 {
 	struct fib_look look;
@@ -49,7 +66,7 @@ ssize_t fiber_read(int fd, void *buf, size_t size, int64_t deadline)
 		if (fib_unlikely(look.empty && first && size)) {
 			rc = fib_empty_await(fd, &look, deadline);
 			if (rc < 0)
-				return rc;
+				return read_at_last(fd, buf, size, rc);
 			if (rc > 0)
 				continue;
 		}

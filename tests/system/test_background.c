@@ -82,6 +82,37 @@ static void *work_with_servants(void *arg)
 	return rc ? NULL : work(arg);
 }
 
+/* Send it bytes one by one, each when it has read the one before and found nothing more. */
+static void *send_and_end(void *arg)
+{
+	struct flusher *f = arg;
+	intptr_t rc = fiber_spawn_attr(&in_background, serve, f, NULL);
+
+	for (int i = 0; i < 20 && rc == 0; i++) {
+		fiber_sleep(MS);
+		rc = write(f->pipe[1], "", 1) != 1;
+		while (f->flushed <= i)
+			fiber_sleep(MS / 10);
+	}
+	fiber_sleep(MS);
+	return rc ? NULL : arg;
+}
+
+/* A fiber that waits once more than it was told of would exit without its -ECANCELED. */
+static void test_background_fiber_that_reads_what_is_often_empty_is_told_once(void **state)
+{
+	struct flusher f = {0};
+	struct fiber_result r;
+
+	(void)state;
+	assert_int_equal(pipe(f.pipe), 0);
+	r = carriers_run(send_and_end, &f);
+	assert_ptr_equal(r.value, &f);
+	assert_int_equal(f.told, 1);
+	close(f.pipe[0]);
+	close(f.pipe[1]);
+}
+
 static void test_background_fibers_do_not_keep_the_program(void **state)
 {
 	(void)state;
@@ -179,6 +210,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_background_fibers_do_not_keep_the_program),
+		cmocka_unit_test(test_background_fiber_that_reads_what_is_often_empty_is_told_once),
 		cmocka_unit_test(test_background_fibers_in_great_number_end),
 		cmocka_unit_test(
 			test_background_fiber_that_blocks_its_carrier_does_not_hold_up_the_end),
