@@ -29,7 +29,7 @@ LIBRARY = {"thread": "libfiber-tsan", "address": "libfiber-asan", "valgrind": "l
 DEFECTS = [
     ("race_plain", "thread", "data race", "add"),
     ("race_lock", "thread", "data race", "change"),
-    ("race_channel", "thread", "data race", "writer|reader"),
+    ("race_channel", "thread", "data race", "write_often|writer|reader"),
     ("race_local", "thread", "data race", "owner|stranger"),
     ("race_deep", "thread", "data race", "start"),
     ("overflow_heap", "address", "heap-buffer-overflow", "fill"),
