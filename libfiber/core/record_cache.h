@@ -39,9 +39,9 @@ static inline unsigned fib_record_kept(const struct fib_record_cache *cache)
 void fib_record_give_many(struct fib_record_cache *cache, struct fiber *fiber);
 static inline void fib_record_give(struct fib_record_cache *cache, struct fiber *fiber)
 {
-	unsigned count;
+	const unsigned count = cache ? fib_load(&cache->count) : FIB_RECORD_CACHE;
 
-	if (fib_unlikely(!cache || (count = fib_load(&cache->count)) >= FIB_RECORD_CACHE)) {
+	if (!cache || fib_unlikely(count >= FIB_RECORD_CACHE)) {
 		fib_record_give_many(cache, fiber);
 		return;
 	}

@@ -234,6 +234,7 @@ static inline void append(struct fiber_chan *chan, enum fib_chan_side side,
 			  struct fib_chan_waiter *me)
 {
 	me->served = false;
+	me->result = 0;
 	fib_queue_append(&chan->sides[side], &me->w);
 }
 

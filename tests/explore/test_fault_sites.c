@@ -583,7 +583,8 @@ static const char never_fail[] =
 	" fiber_sem_post fiber_sem_trywait fiber_sem_value fiber_set_name fiber_set_pinned_policy"
 	" fiber_snapshot_count fiber_snapshot_free fiber_snapshot_next fiber_stack_free fiber_state"
 	" fiber_submit fiber_thread_join fiber_thread_to_context fiber_timer_arm fiber_timer_disarm"
-	" fiber_timer_free fiber_trim fiber_unpark fiber_unpin fiber_waitgroup_add fiber_waitgroup_done"
+	" fiber_timer_free fiber_trim fiber_unpark fiber_unpin fiber_waitgroup_add "
+	"fiber_waitgroup_done"
 	" fiber_waitpid fiber_yield"
 	" ";
 
