@@ -153,7 +153,8 @@ static bool take_soon(struct fiber_mutex *mutex, uint64_t me)
 	for (rounds = 0; rounds < SPIN_ROUNDS; rounds++) {
 		const uint64_t owner = fib_load(&mutex->owner);
 
-		if (!owner && take_free(mutex, me))
+		/* The attempt that brought the caller here has just failed. */
+		if (!owner && rounds && take_free(mutex, me))
 			return true;
 		if (owner & FIB_HOLDER_CONTENDED)
 			return false;
@@ -176,15 +177,15 @@ static fib_noinline int lock_contended(struct fiber_mutex *mutex, int64_t deadli
 	struct fib_waiter w;
 	int rc = 0;
 
-	/* It may be free by now, or the quick attempt has not tried. */
-	if (!fib_load(&mutex->owner) && take_free(mutex, me)) {
-		note_held(mutex, at);
-		return 0;
-	}
 	if ((fib_load(&mutex->owner) & ~FIB_HOLDER_CONTENDED) == me)
 		rc = fib_relock("fiber_mutex_lock", "mutex", mutex, "is held by the caller already",
 				deadline);
 	if (rc == 0 && deadline > fib_coarse_now() && take_soon(mutex, me)) {
+		note_held(mutex, at);
+		return 0;
+	}
+	/* It may be free by now, or the quick attempt has not tried. */
+	if (rc == 0 && !fib_load(&mutex->owner) && take_free(mutex, me)) {
 		note_held(mutex, at);
 		return 0;
 	}
