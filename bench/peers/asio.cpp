@@ -249,44 +249,39 @@ static awaitable<void> waits(gate &end)
 	_Exit(0);
 }
 
-/* n that have not begun */
+/* n that wait at the gate; they begin when the context runs. then: brings them into the state. */
+[[noreturn]] static void measure(long n, void (*then)(gate &))
+{
+	struct resident before = resident_now();
+	double cpu = work_cpu();
+	gate end;
+
+	for (long i = 0; i < n; i++)
+		co_spawn(context, waits(end), detached);
+	then(end);
+	resident_since(before, n, work_cpu() - cpu);
+}
+
+/* They have not begun. */
 static void run_memory_new(long n, long)
 {
-	struct resident before = resident_now();
-	double cpu = work_cpu();
-	gate end;
-
-	for (long i = 0; i < n; i++)
-		co_spawn(context, waits(end), detached);
-	resident_since(before, n, work_cpu() - cpu);
+	measure(n, [](gate &) {});
 }
 
-/* n that wait */
+/* They wait. */
 static void run_memory(long n, long)
 {
-	struct resident before = resident_now();
-	double cpu = work_cpu();
-	gate end;
-
-	for (long i = 0; i < n; i++)
-		co_spawn(context, waits(end), detached);
-	context.poll();
-	resident_since(before, n, work_cpu() - cpu);
+	measure(n, [](gate &) { context.poll(); });
 }
 
-/* What the process keeps after n have waited and have ended. */
+/* What the process keeps after they have waited and have ended. */
 static void run_memory_joined(long n, long)
 {
-	struct resident before = resident_now();
-	double cpu = work_cpu();
-	gate end;
-
-	for (long i = 0; i < n; i++)
-		co_spawn(context, waits(end), detached);
-	context.poll();
-	end.open();
-	context.run();
-	resident_since(before, n, work_cpu() - cpu);
+	measure(n, [](gate &end) {
+		context.poll();
+		end.open();
+		context.run();
+	});
 }
 
 int main(int argc, char **argv)

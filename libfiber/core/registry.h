@@ -19,9 +19,9 @@ extern struct fib_layout fiber_registry;
 int fib_registry_init(void);
 
 /*
- * Take at most n records, linked through ->link, and at least one. What a wait writes into a record is
- * undefined, other fields are as the last owner left them; id is 0, seq is even. Returns 0, -EAGAIN when the registry is full, or
- * -ENOMEM. Any thread.
+ * Take at most n records, linked through ->link, and at least one. What a wait writes into a record
+ * is undefined, other fields are as the last owner left them; id is 0, seq is even. Returns 0,
+ * -EAGAIN when the registry is full, or -ENOMEM. Any thread.
  */
 int fib_registry_take(unsigned n, struct fiber **ret, unsigned *ret_count);
 

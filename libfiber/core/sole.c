@@ -20,7 +20,7 @@
  * locked instructions, and each plain one of the section is complete or has not begun.
  *
  * Each access to a word that sections use is made in a section, or after fib_sole_enter() has
- * returned 0.
+ * returned 0 or fib_sole_check() has returned.
  */
 #include "core/sole.h"
 

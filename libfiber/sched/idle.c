@@ -11,7 +11,7 @@
  * carriers are woken one after another, as fast as they find something, not all at once. (This is
  * the scheme of tokio's and Go's schedulers.)
  *
- * A searcher leaves work alone that its own carrier will run soon (carrier.c). While there is nothing
+ * A searcher leaves work alone that its own carrier will run soon (steal.c). While there is nothing
  * else it takes naps and still counts as searching.
  *
  * Race: work may be published between "I looked everywhere" and "I sleep". So a carrier first

@@ -202,7 +202,8 @@ func nap(state *uint32) time.Duration {
 	return time.Duration(1000000 + int64(x%99000)*1000)
 }
 
-func naps(n, times int) {
+// sleepers measures n goroutines that sleep, all of which wait for the gate first.
+func sleepers(n, times int, length func(*uint32) time.Duration, untilAllWait func()) {
 	late := make([]float64, n*times)
 	gate := make(chan bool)
 	var done sync.WaitGroup
@@ -212,15 +213,15 @@ func naps(n, times int) {
 			state := uint32(i)*2654435761 + 1
 			<-gate
 			for k := 0; k < times; k++ {
-				length := nap(&state)
-				until := time.Now().Add(length)
-				time.Sleep(length)
+				d := length(&state)
+				until := time.Now().Add(d)
+				time.Sleep(d)
 				late[i*times+k] = float64(time.Since(until)) / 1e3
 			}
 			done.Done()
 		}(i)
 	}
-	runtime.Gosched()
+	untilAllWait()
 	start := cpu()
 	close(gate)
 	done.Wait()
@@ -229,6 +230,10 @@ func naps(n, times int) {
 	report("p50", late[len(late)/2])
 	report("p99", late[len(late)-1-len(late)/100])
 	report("cpu", used/float64(len(late))/1e3)
+}
+
+func naps(n, times int) {
+	sleepers(n, times, nap, runtime.Gosched)
 }
 
 func main() {

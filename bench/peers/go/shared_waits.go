@@ -5,7 +5,6 @@ package main
 
 import (
 	"runtime"
-	"sort"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -131,32 +130,6 @@ func shortNap(state *uint32) time.Duration {
 }
 
 func sharedSleepers(n, threads int) {
-	const times = 10
 	runtime.GOMAXPROCS(threads)
-	late := make([]float64, n*times)
-	gate := make(chan bool)
-	var done sync.WaitGroup
-	done.Add(n)
-	for i := 0; i < n; i++ {
-		go func(i int) {
-			state := uint32(i)*2654435761 + 1
-			<-gate
-			for k := 0; k < times; k++ {
-				length := shortNap(&state)
-				until := time.Now().Add(length)
-				time.Sleep(length)
-				late[i*times+k] = float64(time.Since(until)) / 1e3
-			}
-			done.Done()
-		}(i)
-	}
-	time.Sleep(100 * time.Millisecond)
-	start := cpu()
-	close(gate)
-	done.Wait()
-	used := cpu() - start
-	sort.Float64s(late)
-	report("p50", late[len(late)/2])
-	report("p99", late[len(late)-1-len(late)/100])
-	report("cpu", used/float64(len(late))/1e3)
+	sleepers(n, 10, shortNap, func() { time.Sleep(100 * time.Millisecond) })
 }

@@ -5,12 +5,10 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <string.h>
+#include "waiters.h"
 
 #define USERS 3u
 #define CLOCK USERS
-
-enum { IDLE, ARMED, WOKEN, TIMED_OUT };
 
 #define CONTENDED 0x80u
 
@@ -72,19 +70,6 @@ struct model {
 enum { OTHERS_INSIDE = 1, NOT_OWNER, OVERTAKEN, WAITS_FOR_ITSELF };
 
 static enum broken broken;
-
-#define ME(who) ((uint8_t)((who) + 1))
-
-static void remove_from(uint8_t *list, uint8_t *length, uint8_t what)
-{
-	unsigned i, n = 0;
-
-	for (i = 0; i < *length; i++)
-		if (list[i] != what)
-			list[n++] = list[i];
-	memset(list + n, 0, *length - n);
-	*length = (uint8_t)n;
-}
 
 /*
  * `who` becomes the owner. came: its number among the arrivals in the queue; LATER: it was not in

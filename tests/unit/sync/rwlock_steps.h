@@ -5,12 +5,10 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <string.h>
+#include "waiters.h"
 
 #define USERS 4u
 #define CLOCK USERS
-
-enum { IDLE, ARMED, WOKEN, TIMED_OUT };
 
 /* The state word, without the marks. */
 #define WAITED	0x80u
@@ -76,19 +74,6 @@ struct model {
 enum { WRITER_NOT_ALONE = 1, OVERTAKEN, TOUCHED };
 
 static enum broken broken;
-
-#define ME(who) ((uint8_t)((who) + 1))
-
-static void remove_from(uint8_t *list, uint8_t *length, uint8_t what)
-{
-	unsigned i, n = 0;
-
-	for (i = 0; i < *length; i++)
-		if (list[i] != what)
-			list[n++] = list[i];
-	memset(list + n, 0, *length - n);
-	*length = (uint8_t)n;
-}
 
 static bool may_enter(uint8_t state, bool writes)
 {

@@ -96,6 +96,18 @@ static unsigned served(struct box *b)
 	return n;
 }
 
+#define LINE 6u
+
+/* Let fibers wait for the condition, one after another. */
+static void line_up(struct box *b, struct place places[LINE], struct fiber *fibers[LINE])
+{
+	for (unsigned i = 0; i < LINE; i++) {
+		places[i] = (struct place){b, 0};
+		fibers[i] = queue_spawn(stand, &places[i]);
+		queue_await(&b->c.waiters, i + 1);
+	}
+}
+
 static void test_cond_signal_wakes_one_in_the_order_they_came(void **state)
 {
 	struct box b = {0};
@@ -104,11 +116,7 @@ static void test_cond_signal_wakes_one_in_the_order_they_came(void **state)
 	unsigned i;
 
 	(void)state;
-	for (i = 0; i < 6; i++) {
-		places[i] = (struct place){&b, 0};
-		fibers[i] = queue_spawn(stand, &places[i]);
-		queue_await(&b.c.waiters, i + 1);
-	}
+	line_up(&b, places, fibers);
 	for (i = 0; i < 6; i++) {
 		assert_int_equal(fiber_cond_signal(&b.c), 0);
 		assert_int_equal(queue_length(&b.c.waiters), 5 - i);
@@ -157,11 +165,7 @@ static void test_cond_broadcast_under_the_mutex_moves_fibers_to_its_queue(void *
 	unsigned i;
 
 	(void)state;
-	for (i = 0; i < 6; i++) {
-		places[i] = (struct place){&b, 0};
-		fibers[i] = queue_spawn(stand, &places[i]);
-		queue_await(&b.c.waiters, i + 1);
-	}
+	line_up(&b, places, fibers);
 	fiber_mutex_lock(&b.m, FIBER_FOREVER);
 	assert_int_equal(fiber_cond_broadcast(&b.c), 0);
 	/* All of them at once: none has run. */
