@@ -113,12 +113,12 @@ struct fiber {
 	struct fib_layout_labels *labels; /* F: NULL: none set yet; read by the tools */
 	struct fib_locals *locals;	  /* F: NULL: none set */
 	_Atomic uint32_t members;	  /* A: live members of groups that are on its stack */
-	uint8_t held;			  /* F: locks held exclusively (held.c), modulo 256 */
-	bool unwinds;			  /* F: its frames are being unwound (unwind.c) */
+	uint8_t held_more;     /* F: locks held exclusively besides held_last, modulo 256 */
+	bool unwinds;	       /* F: its frames are being unwound (unwind.c) */
 	_Atomic uint8_t asked; /* A: FIB_CANCELLED, for readers outside; 0 while `cancelled` is 0 */
 	uint8_t masks; /* F: nesting depth; 0 without FIB_CANCEL_MASKED, but readers may see more */
 	void *group;   /* I: the struct fiber_group it is a member of, or NULL */
-	const void *held_last; /* F: the lock it took last, + 1 for a rwlock */
+	const void *held_last; /* F: a lock that it holds (held.h), + 1 for a rwlock; or NULL */
 	const void *held_at;   /* F: where it took it: the address after the call */
 
 	struct fiber *group_owner; /* I: with a group: the fiber whose stack it is on, or NULL */

@@ -27,18 +27,27 @@ enum {
 			 /* else: fib_sole_thread() of the sole thread */
 };
 
+/* Of a carrier, which alone writes `inside`. */
+struct fib_sole_mark {
+	_Atomic uint32_t alone;	 /* A: its thread is the sole user: sole.gap */
+	_Atomic uint32_t inside; /* A reads: 1 in fib_sole_swap64() */
+};
+
 struct fib_sole {
 	/* Alone in its cache line: where objects are shared, every use reads it. */
 	_Atomic uint64_t user fib_aligned(FIB_CACHE_LINE); /* A: sole.gap; see above */
-	_Atomic uint64_t thread; /* A: the sole thread, also when it ends to be that; 0: none */
-	_Atomic uint32_t inside; /* the sole thread writes, A reads: depth of its sections */
+	_Atomic uint64_t thread;    /* A: the sole thread, also when it ends to be that; 0: none */
+	_Atomic uint32_t inside;    /* the sole thread writes, A reads: depth of its sections */
+	struct fib_sole_mark *mark; /* the sole thread's; published by `user` */
 };
 
 extern struct fib_sole fib_sole;
 
-/* The calling thread becomes the sole user, if no other thread has used an object. A carrier that
- * is alone. */
-void fib_sole_begin(void);
+/*
+ * The calling thread becomes the sole user, if no other thread has used an object. A carrier that is
+ * alone; its mark, which must stay until fib_sole_finish().
+ */
+void fib_sole_begin(struct fib_sole_mark *mark);
 
 /* The sole thread is about to exit. */
 void fib_sole_finish(void);
@@ -128,24 +137,35 @@ static inline bool fib_sole_cas32(_Atomic uint32_t *p, uint32_t expected, uint32
 }
 
 /*
- * fib_sole_cas64(), or false at a moment when the sole use begins or ends, even if *p == expected.
- * Calls no function, so its caller need not save registers.
+ * Compare and swap in a section that is not counted. mark: of the calling thread's carrier. Returns
+ * 1: swapped; 0: *p is not expected; -1: the thread is not the sole user. No signal handler may call
+ * this or use *p: the swap is several instructions. Calls no function, like the next one: a caller need
+ * not save registers.
  */
-static inline bool fib_sole_cas64_quick(_Atomic uint64_t *p, uint64_t expected, uint64_t v)
+static fib_always_inline int fib_sole_swap64(struct fib_sole_mark *mark, _Atomic uint64_t *p,
+					     uint64_t expected, uint64_t v)
+{
+	int done = -1;
+
+	fib_store(&mark->inside, 1);
+	fib_fence_compiler(); /* pairs: sole.gap */
+	if (fib_likely(fib_load(&mark->alone))) {
+		if (fib_likely(fib_load(p) == expected)) {
+			fib_store(p, v);
+			fib_store_release(&mark->inside, 0); /* pairs: sole.left */
+			return 1;
+		}
+		done = 0;
+	}
+	fib_store_release(&mark->inside, 0); /* pairs: sole.left */
+	return done;
+}
+
+/* fib_cas(), or false if a sole use has not ended, even if *p == expected. */
+static inline bool fib_sole_cas64_shared(_Atomic uint64_t *p, uint64_t expected, uint64_t v)
 {
 	/* pairs: sole.shared */
-	const uint64_t me = fib_sole_thread(), user = fib_load_acquire(&fib_sole.user);
-	uint32_t section;
-	bool done;
-
-	if (user != me)
-		return user == FIB_SOLE_SHARED && fib_cas(p, &expected, v);
-	section = fib_load(&fib_sole.inside) + 1;
-	fib_store(&fib_sole.inside, section);
-	fib_fence_compiler(); /* pairs: sole.gap */
-	done = fib_load(&fib_sole.user) == me && fib_sole_plain_cas64(p, expected, v);
-	fib_sole_leave(section);
-	return done;
+	return fib_load_acquire(&fib_sole.user) == FIB_SOLE_SHARED && fib_cas(p, &expected, v);
 }
 
 static inline bool fib_sole_cas64(_Atomic uint64_t *p, uint64_t expected, uint64_t v)

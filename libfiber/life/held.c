@@ -3,10 +3,10 @@
  * held.c - report a fiber that exits while it holds a lock
  *
  * The lock stays locked for ever, and fibers that wait for it hang. So a fiber counts the mutexes
- * and write-locked rwlocks that it holds, and stores the last one and the place of that call: three
- * stores in a cache line that a fiber's exit reads anyway. Only when a fiber exits with locks held,
- * it searches for one: the lock that it took last, if still held, else the first held one that
- * another fiber waits for.
+ * and write-locked rwlocks that it holds, and stores the last one and the place of that call, in a
+ * cache line that a fiber's exit reads anyway. Only when a fiber exits with locks held, it searches
+ * for one: the lock that it took last, if still held, else the first held one that another fiber
+ * waits for.
  *
  * The lock's memory may be gone by then, so it is read through the kernel.
  */
@@ -53,9 +53,9 @@ static bool held_by(const struct fiber *fiber, uint64_t at, const char *kind, st
 	return true;
 }
 
-static bool last_is_held(const struct fiber *fiber, struct found *ret)
+static bool last_is_held(const struct fiber *fiber, const void *held_last, struct found *ret)
 {
-	const uint64_t last = (uint64_t)(uintptr_t)fiber->held_last;
+	const uint64_t last = (uint64_t)(uintptr_t)held_last;
 
 	return held_by(fiber, last & ~UINT64_C(1), last & 1 ? "rwlock" : "mutex", ret);
 }
@@ -80,13 +80,14 @@ static bool some_is_awaited(const struct fiber *fiber, struct found *ret)
 	return false;
 }
 
-static void describe(const struct fiber *fiber, char *text, size_t size)
+/* last: held_last of the fiber. */
+static void describe(const struct fiber *fiber, const void *last, char *text, size_t size)
 {
 	char place[128];
 	struct found f;
 
 	fib_os_place_name((uint64_t)(uintptr_t)fiber->held_at, place, sizeof place);
-	if (last_is_held(fiber, &f))
+	if (last_is_held(fiber, last, &f))
 		snprintf(text, size, "%s \"%s\" (0x%llx), locked at %s", f.kind, f.name,
 			 (unsigned long long)f.at, place);
 	else if (some_is_awaited(fiber, &f))
@@ -119,14 +120,16 @@ static bool may_print(uint64_t *ret_missed)
 void fib_held_at_exit(struct fiber *fiber)
 {
 	const enum fiber_held_policy policy = (enum fiber_held_policy)fiber->sched->held_policy;
-	const unsigned more = fiber->held - 1u;
+	const void *last = fiber->held_last;
+	const unsigned more = fiber->held_more - !last;
 	uint64_t missed = 0;
 	char text[256], beside[32] = "", since[64] = "";
 
-	fiber->held = 0;
+	fiber->held_last = NULL;
+	fiber->held_more = 0;
 	if (policy == FIBER_HELD_SILENT || (policy == FIBER_HELD_WARN && !may_print(&missed)))
 		return;
-	describe(fiber, text, sizeof text);
+	describe(fiber, last, text, sizeof text);
 	if (more)
 		snprintf(beside, sizeof beside, ", and %u more", more);
 	if (policy == FIBER_HELD_ABORT)

@@ -162,7 +162,7 @@ static fib_noinline void run_cleanup(struct fiber *fiber)
 	}
 	if (fib_load(&fiber->members))
 		fib_cleanup_check_groups(fiber);
-	if (fiber->held)
+	if (fib_held_any(fiber))
 		fib_held_at_exit(fiber);
 }
 
@@ -170,7 +170,7 @@ static fib_noinline void run_cleanup(struct fiber *fiber)
 static inline bool needs_cleanup(const struct fiber *fiber)
 {
 	return ((uintptr_t)fiber->endings | (uintptr_t)fiber->exits | (uintptr_t)fiber->locals |
-		fib_load(&fiber->members) | fiber->held) != 0;
+		fib_load(&fiber->members) | (uintptr_t)fiber->held_last | fiber->held_more) != 0;
 }
 
 /* A fiber that was cancelled, or that masks cancellations, exits. */

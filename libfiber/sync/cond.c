@@ -27,18 +27,15 @@ struct cond_waiter {
 /* End the wait without a signal. */
 static int wake_spuriously(struct fiber_cond *cond, struct fiber_mutex *mutex, const void *at)
 {
-	struct fiber *me = fib_self();
-
-	fib_mutex_unlock(mutex, me);
+	fib_mutex_unlock(mutex, fib_carrier_self());
 	fib_choice(cond);
-	fib_mutex_relock(mutex, me, at);
+	fib_mutex_relock(mutex, fib_carrier_self(), at);
 	return 0;
 }
 
 int fiber_cond_wait(struct fiber_cond *cond, struct fiber_mutex *mutex, int64_t deadline)
 {
 	struct cond_waiter w;
-	struct fiber *me;
 	uint32_t section;
 	int rc;
 
@@ -54,10 +51,9 @@ int fiber_cond_wait(struct fiber_cond *cond, struct fiber_mutex *mutex, int64_t 
 	section = fib_queue_enter(&cond->waiters);
 	fib_queue_append(&cond->waiters, &w.waiter);
 	fib_queue_leave(&cond->waiters, section);
-	me = w.waiter.parker->fiber;
-	fib_mutex_unlock(mutex, me);
+	fib_mutex_unlock(mutex, fib_carrier_self());
 	rc = fib_queue_wait(&cond->waiters, &w.waiter, deadline);
-	fib_mutex_relock(mutex, me, __builtin_return_address(0));
+	fib_mutex_relock(mutex, fib_carrier_self(), __builtin_return_address(0));
 	return rc;
 }
 

@@ -355,7 +355,7 @@ int fiber_rwlock_unlock(struct fiber_rwlock *lock)
 	if (wrote) {
 		fib_store(&lock->owner, 0);
 		if (self)
-			fib_held_release(self);
+			fib_held_rwlock_released(self, lock);
 	}
 	do {
 		state = fib_load(&lock->state);

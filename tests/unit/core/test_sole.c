@@ -251,11 +251,13 @@ static void test_sole_is_not_inherited_by_a_child(void **state)
 
 static void test_sole_sections_nest(void **state)
 {
+	struct fib_sole_mark mark = {0, 0};
+
 	(void)state;
 	if (!FIB_SOLE_POSSIBLE)
 		return;
 	fib_store(&fib_sole.user, FIB_SOLE_UNUSED);
-	fib_sole_begin();
+	fib_sole_begin(&mark);
 	assert_true(sole());
 	assert_int_equal(fib_sole_enter(), 1);
 	assert_int_equal(fib_sole_enter(), 2); /* a signal handler */
@@ -267,8 +269,25 @@ static void test_sole_sections_nest(void **state)
 	fib_sole_leave(1);
 	assert_int_equal(fib_load(&fib_sole.inside), 0);
 	fib_store(&fib_sole.user, fib_sole_thread());
+	assert_true(fib_load(&mark.alone));
 	fib_sole_finish();
+	assert_false(fib_load(&mark.alone));
 	assert_int_equal(fib_load(&fib_sole.user), FIB_SOLE_UNUSED);
+}
+
+static void test_sole_swap_changes_only_what_is_expected(void **state)
+{
+	struct fib_sole_mark mark = {0, 0};
+	_Atomic uint64_t word = 5;
+
+	(void)state;
+	assert_int_equal(fib_sole_swap64(&mark, &word, 5, 6), -1);
+	fib_store(&mark.alone, 1);
+	assert_int_equal(fib_sole_swap64(&mark, &word, 6, 7), 0);
+	assert_int_equal(fib_load(&word), 5);
+	assert_int_equal(fib_sole_swap64(&mark, &word, 5, 6), 1);
+	assert_int_equal(fib_load(&word), 6);
+	assert_int_equal(fib_load(&mark.inside), 0);
 }
 
 /* -- a thread comes while two fibers use a mutex, a condition, semaphores and a channel -- */
@@ -390,6 +409,7 @@ int main(void)
 		cmocka_unit_test(test_sole_is_not_inherited_by_a_child),
 		cmocka_unit_test(test_sole_race_of_a_thread_that_comes_loses_nothing),
 		cmocka_unit_test(test_sole_sections_nest),
+		cmocka_unit_test(test_sole_swap_changes_only_what_is_expected),
 	};
 
 	harness_watchdog(120);

@@ -4,7 +4,8 @@
  *
  * The sole thread adds 1 to a word three times, in sections and without locked instructions as long
  * as it may; two other threads end that, one of them late, and add 1 each with a locked instruction.
- * The steps are those of sole.h and sole.c. Stores are buffered.
+ * The steps are those of sole.h and sole.c, for sections that are counted and for fib_sole_swap64(),
+ * which reads `alone` and not the user. Stores are buffered.
  *
  * At the end the word must have all additions. Then each rule is left out, and the model must find
  * that one is lost.
@@ -23,7 +24,7 @@
 #define OTHERS 2u
 
 enum { SOLE, ACTORS = SOLE + 1 + OTHERS };
-enum { USER, INSIDE, WORD };	     /* places */
+enum { USER, INSIDE, WORD, ALONE };  /* places */
 enum { SHARED, ENDING, THE_THREAD }; /* values of USER */
 
 enum at {
@@ -36,6 +37,7 @@ enum at {
 	RETREAT,
 	READ_USER, /* the others, and the sole thread when it may not enter */
 	SAY_ENDING,
+	SAY_NOT_ALONE,
 	FENCE,
 	AWAIT_OUTSIDE,
 	SAY_SHARED,
@@ -49,8 +51,10 @@ enum broken {
 	NO_SECOND_LOOK, /* the sole thread looks only before it says that it is inside */
 	NO_AWAIT,	/* the others do not wait until it is outside */
 	LEAVES_EARLY, /* `inside` is stored without release: it may overtake the section's stores */
+	NO_FENCE,     /* the others do not wait until ALONE is visible */
 };
 static enum broken broken;
+static bool swaps; /* fib_sole_swap64() */
 
 struct model {
 	struct memory memory;
@@ -66,7 +70,7 @@ static bool locked(struct model *m, unsigned who)
 
 static void next_turn(struct model *m, unsigned who)
 {
-	m->at[who] = --m->turns[who] ? (who == SOLE ? LOOK : READ_USER) : DONE;
+	m->at[who] = --m->turns[who] ? (who == SOLE ? swaps ? ENTER : LOOK : READ_USER) : DONE;
 }
 
 /* fib_sole_enter(), the section, fib_sole_leave() */
@@ -85,7 +89,10 @@ static bool step_section(struct model *m)
 		*at = broken == NO_SECOND_LOOK ? READ_WORD : LOOK_AGAIN;
 		return true;
 	case LOOK_AGAIN:
-		*at = memory_load(memory, SOLE, USER) == THE_THREAD ? READ_WORD : RETREAT;
+		if (swaps)
+			*at = memory_load(memory, SOLE, ALONE) ? READ_WORD : RETREAT;
+		else
+			*at = memory_load(memory, SOLE, USER) == THE_THREAD ? READ_WORD : RETREAT;
 		return true;
 	case READ_WORD:
 		m->word = memory_load(memory, SOLE, WORD);
@@ -118,14 +125,23 @@ static bool step_share(struct model *m, unsigned who)
 	switch (*at) {
 	case READ_USER:
 		m->user[who] = memory_load(memory, who, USER);
-		*at = m->user[who] == SHARED ? ADD : m->user[who] == ENDING ? FENCE : SAY_ENDING;
+		*at = m->user[who] == SHARED   ? ADD
+		      : m->user[who] == ENDING ? SAY_NOT_ALONE
+					       : SAY_ENDING;
 		return true;
 	case SAY_ENDING:
 		if (!locked(m, who))
 			return false;
-		*at = memory_cas(memory, USER, m->user[who], ENDING) ? FENCE : READ_USER;
+		*at = memory_cas(memory, USER, m->user[who], ENDING) ? SAY_NOT_ALONE : READ_USER;
+		return true;
+	case SAY_NOT_ALONE:
+		if (!memory_store(memory, who, ALONE, 0))
+			return false;
+		*at = FENCE;
 		return true;
 	case FENCE:
+		if (!locked(m, who) && broken != NO_FENCE)
+			return false;
 		if (broken != NO_BARRIER)
 			memory_drain(memory, SOLE);
 		*at = AWAIT_OUTSIDE;
@@ -177,11 +193,15 @@ static void run(enum broken rule, enum memory_order_model order, struct explore 
 {
 	struct model first = {.turns = {TURNS, 1, 1}, .at = {LOOK, READ_USER, READ_USER}};
 
+	if (swaps)
+		first.at[SOLE] = ENTER;
+
 	*e = (struct explore){
 		sizeof first, ACTORS + MEMORY_FLUSHERS(ACTORS), step, wrong, 0, 0, NULL, ""};
 	broken = rule;
 	memory_model = order;
 	first.memory.at[USER] = THE_THREAD;
+	first.memory.at[ALONE] = 1;
 	explore(e, &first);
 }
 
@@ -190,8 +210,9 @@ static void test_sole_model_loses_no_addition(void **state)
 	struct explore e;
 
 	(void)state;
-	for (int order = MEMORY_TSO; order <= MEMORY_WEAK; order++) {
-		run(NOTHING, (enum memory_order_model)order, &e);
+	for (int i = 0; i < 4; i++) {
+		swaps = i & 1;
+		run(NOTHING, i & 2 ? MEMORY_WEAK : MEMORY_TSO, &e);
 		if (e.found)
 			print_message("# %s: %s\n", e.found, e.way);
 		assert_null(e.found);
@@ -203,15 +224,31 @@ static void loses(enum broken rule, enum memory_order_model order)
 {
 	struct explore e;
 
-	run(rule, order, &e);
-	assert_non_null(e.found);
-	assert_string_equal(e.found, "an addition is lost");
+	for (int i = 0; i < 2; i++) {
+		swaps = i;
+		if (rule == NO_SECOND_LOOK && swaps)
+			continue; /* it has only one */
+		run(rule, order, &e);
+		assert_non_null(e.found);
+		assert_string_equal(e.found, "an addition is lost");
+	}
 }
 
 static void test_sole_model_without_the_barrier_loses_an_addition(void **state)
 {
 	(void)state;
 	loses(NO_BARRIER, MEMORY_TSO);
+}
+
+static void test_sole_model_without_a_fence_of_the_others_loses_an_addition(void **state)
+{
+	struct explore e;
+
+	(void)state;
+	swaps = true;
+	run(NO_FENCE, MEMORY_TSO, &e);
+	assert_non_null(e.found);
+	assert_string_equal(e.found, "an addition is lost");
 }
 
 static void test_sole_model_that_looks_only_before_it_is_inside_loses_an_addition(void **state)
@@ -237,6 +274,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sole_model_loses_no_addition),
 		cmocka_unit_test(test_sole_model_without_the_barrier_loses_an_addition),
+		cmocka_unit_test(test_sole_model_without_a_fence_of_the_others_loses_an_addition),
 		cmocka_unit_test(
 			test_sole_model_that_looks_only_before_it_is_inside_loses_an_addition),
 		cmocka_unit_test(test_sole_model_that_does_not_await_the_section_loses_an_addition),

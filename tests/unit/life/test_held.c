@@ -42,6 +42,25 @@ static void *hold_two(void *arg)
 	fiber_exit(arg);
 }
 
+static void *unlock_the_first(void *arg)
+{
+	fiber_mutex_lock(&config, FIBER_FOREVER);
+	fiber_mutex_lock(&other, FIBER_FOREVER);
+	fiber_mutex_unlock(&config);
+	return arg;
+}
+
+static void *unlock_both(void *arg)
+{
+	unlock_the_first(arg);
+	fiber_mutex_unlock(&other);
+	fiber_mutex_lock(&other, FIBER_FOREVER);
+	fiber_mutex_lock(&config, FIBER_FOREVER);
+	fiber_mutex_unlock(&config);
+	fiber_mutex_unlock(&other);
+	return arg;
+}
+
 static void *hold_written(void *arg)
 {
 	fiber_rwlock_wrlock(&routes, FIBER_FOREVER);
@@ -129,6 +148,9 @@ static const struct said {
 	{"two", hold_two, FIBER_HELD_WARN,
 	 "libfiber: fiber 1 \"\" ended while it holds mutex \"other\" (0x*), locked at 0x*, and 1 "
 	 "more\n"},
+	{"crossed", unlock_the_first, FIBER_HELD_WARN,
+	 "libfiber: fiber 1 \"\" ended while it holds mutex \"other\" (0x*), locked at 0x*\n"},
+	{"both", unlock_both, FIBER_HELD_WARN, ""},
 	{"rwlock", hold_written, FIBER_HELD_WARN,
 	 "libfiber: fiber 1 \"\" ended while it holds rwlock \"routes\" (0x*), locked at 0x*\n"},
 	{"awaited", hold_what_is_awaited, FIBER_HELD_WARN,
