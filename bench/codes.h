@@ -13,33 +13,33 @@
 
 #include "bench/work.h"
 
-#define CODE(tag)                                          \
-	WORK_NOIPA static void code##tag##_leaf(void *arg) \
-	{                                                  \
-		struct runner *r = (struct runner *)arg;   \
-                                                           \
-		SWITCH(r, r->next);                        \
-		WORK_NO_TAIL_CALL;                         \
-	}                                                  \
-	WORK_NOIPA static void code##tag##_middle(void *r) \
-	{                                                  \
-		code##tag##_leaf(r);                       \
-		WORK_NO_TAIL_CALL;                         \
-	}                                                  \
-	WORK_NOIPA static void code##tag##_outer(void *r)  \
-	{                                                  \
-		code##tag##_middle(r);                     \
-		WORK_NO_TAIL_CALL;                         \
-	}                                                  \
-	WORK_NOIPA static void code##tag##_deep(void *arg) \
-	{                                                  \
-		struct runner *r = (struct runner *)arg;   \
-                                                           \
-		for (;;) {                                 \
-			code##tag##_outer(r);              \
-			if (!--r->left)                    \
-				SWITCH(r, r->home);        \
-		}                                          \
+#define CODE(tag)                                                                       \
+	WORK_NOIPA __attribute__((aligned(64))) static void code##tag##_leaf(void *arg) \
+	{                                                                               \
+		struct runner *r = (struct runner *)arg;                                \
+                                                                                        \
+		SWITCH(r, r->next);                                                     \
+		WORK_NO_TAIL_CALL;                                                      \
+	}                                                                               \
+	WORK_NOIPA __attribute__((aligned(64))) static void code##tag##_middle(void *r) \
+	{                                                                               \
+		code##tag##_leaf(r);                                                    \
+		WORK_NO_TAIL_CALL;                                                      \
+	}                                                                               \
+	WORK_NOIPA __attribute__((aligned(64))) static void code##tag##_outer(void *r)  \
+	{                                                                               \
+		code##tag##_middle(r);                                                  \
+		WORK_NO_TAIL_CALL;                                                      \
+	}                                                                               \
+	WORK_NOIPA __attribute__((aligned(64))) static void code##tag##_deep(void *arg) \
+	{                                                                               \
+		struct runner *r = (struct runner *)arg;                                \
+                                                                                        \
+		for (;;) {                                                              \
+			code##tag##_outer(r);                                           \
+			if (!--r->left)                                                 \
+				SWITCH(r, r->home);                                     \
+		}                                                                       \
 	}
 
 CODE(0)

@@ -16,6 +16,7 @@ Targets, all on the median of libfiber's repeats:
 OURS = "libfiber"
 FC = "boost.context"
 UNWATCHABLE = "no socket"  # libfiber without a control socket
+SHARED_FPU = "shared FPU"  # libfiber whose fibers or contexts share the FPU control words
 
 # Participant: its program below build/bench.
 PEERS = {
@@ -32,13 +33,14 @@ PEERS = {
     "ucontext": "peers/ucontext",
     "pthread": "peers/pthread",
     UNWATCHABLE: "libfiber",
+    SHARED_FPU: "libfiber",
 }
 
 # Participants of shared works by the names of shared()'s arguments.
 SHARING = {"boost": "boost.fiber", "tokio": "tokio", "pthread": "pthread"}
 
 # Additional environment variables of a participant.
-ENVIRONMENT = {UNWATCHABLE: {"FIBER_CONTROL": "off"}}
+ENVIRONMENT = {UNWATCHABLE: {"FIBER_CONTROL": "off"}, SHARED_FPU: {"BENCH_SHARED_FPU": "1"}}
 
 
 class Line:
@@ -99,10 +101,10 @@ def memory(state, text, count, *participants):
 
 WORKS = [
     Work("switch", "raw switch, one way", "switch", 0,
-         {OURS: 10_000_000, FC: 10_000_000, "ucontext": 400_000},
+         {OURS: 10_000_000, SHARED_FPU: 10_000_000, FC: 10_000_000, "ucontext": 400_000},
          ns(("fc", 0.75)), (100_000, 200_000)),
     Work("codes", "switch, two codes, three deep", "codes", 0,
-         {OURS: 3_000_000, FC: 3_000_000, "ucontext": 400_000},
+         {OURS: 3_000_000, SHARED_FPU: 3_000_000, FC: 3_000_000, "ucontext": 400_000},
          ns(("who", FC, 0.5)), (100_000, 200_000)),
     Work("yield-2", "yield, 2 fibers", "yield", 2,
          {OURS: 3_000_000, "boost.fiber": 2_000_000, "Go": 2_000_000, "GNU Pth": 20_000,

@@ -3,6 +3,8 @@
 #ifndef BENCH_LIBFIBER_BENCH_H
 #define BENCH_LIBFIBER_BENCH_H
 
+#include <stdlib.h>
+
 #include <fiber.h>
 
 #include "bench/work.h"
@@ -68,6 +70,12 @@ void bench_recorded(long count, long fibers);
  * watchdog are off unless bench_watchable is set.
  */
 extern bool bench_watchable;
+
+/* Whether fibers and contexts share the FPU control words: BENCH_SHARED_FPU in the environment. */
+static inline bool bench_shares_fpu(void)
+{
+	return getenv("BENCH_SHARED_FPU") != NULL;
+}
 void bench_run(fiber_fn *fn, void *arg, unsigned carriers);
 
 #endif

@@ -19,6 +19,7 @@ void bench_run(fiber_fn *fn, void *arg, unsigned carriers)
 		/* no reports of long runs: works compute */
 		.long_run_ns = bench_watchable ? 0 : -1,
 		.control_path = bench_watchable ? NULL : "",
+		.shared_fpu = bench_shares_fpu(),
 	};
 	int error = fiber_run(fn, arg, &options, NULL);
 

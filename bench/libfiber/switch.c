@@ -19,6 +19,10 @@ static void prepare(struct runner *runner, char *low, void (*fn)(void *))
 	if (fiber_thread_to_context(&home.context) ||
 	    fiber_context_init(&runner->context, low, CODE_STACK, fn, runner))
 		work_die("fiber_context_init");
+	if (bench_shares_fpu()) {
+		fiber_context_share_fpu(&home.context);
+		fiber_context_share_fpu(&runner->context);
+	}
 }
 
 void bench_codes(long count, long arg)

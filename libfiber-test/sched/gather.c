@@ -63,8 +63,8 @@ int fib_carrier_start(struct fib_carrier *c)
 	/* Without it a stack overflow ends the program with less information. */
 	if (fib_os_altstack_enter(&c->altstack) < 0)
 		c->altstack = NULL;
+	fib_context_adopt(&c->idle, &c->announce);
 	c->above.carrier_begins(c);
-	fib_context_adopt(&c->announce);
 	carriers[count++] = c;
 	used = true;
 	if (on_start)

@@ -35,6 +35,12 @@ int fib_arch_init(struct fib_context *context, void *low, size_t size, void (*fn
 void fib_arch_inherit(struct fib_context *context);
 
 /*
+ * The context shares the control words with those that it is switched to and from: a switch from it to
+ * one that shares them too neither saves nor loads them. A port that cannot omit that ignores the call.
+ */
+void fib_arch_share(struct fib_context *context);
+
+/*
  * Save the caller in *from and continue where *to was saved. Returns when *from is switched to
  * again, perhaps on another thread. If both sides called this function from the same place, the CPU
  * predicts its return.

@@ -23,8 +23,9 @@ int fib_context_init(struct fib_context *context, struct fib_announce *announce,
 	return fib_context_begin(context, announce, low, size, fn, arg);
 }
 
-void fib_context_adopt(struct fib_announce *announce)
+void fib_context_adopt(struct fib_context *context, struct fib_announce *announce)
 {
+	fib_context_inherit(context);
 	fib_announce_create(announce, NULL, 0);
 }
 

@@ -17,6 +17,12 @@ static inline void fib_context_inherit(struct fib_context *context)
 	fib_arch_inherit(context);
 }
 
+/* The context shares the control words of its thread, if the port can do that. */
+static inline void fib_context_share(struct fib_context *context)
+{
+	fib_arch_share(context);
+}
+
 /* Make the context call fn(arg), which must not return, on [low, low + size) when it is first
  * switched to. Call fib_context_inherit() before. Returns 0 or a negative errno. */
 int fib_context_begin(struct fib_context *context, struct fib_announce *announce, void *low,
@@ -37,7 +43,7 @@ int fib_context_init(struct fib_context *context, struct fib_announce *announce,
 
 /* Make a context of the calling thread itself; its registers are saved when it first switches
  * away. */
-void fib_context_adopt(struct fib_announce *announce);
+void fib_context_adopt(struct fib_context *context, struct fib_announce *announce);
 
 /* The context will never run again; its stack may be reused after this. Called on another stack. */
 void fib_context_done(struct fib_announce *announce);

@@ -71,7 +71,14 @@ int fiber_context_init(struct fiber_context *context, void *stack, size_t size, 
 int fiber_thread_to_context(struct fiber_context *context)
 {
 	fib_must_have(context, "the context");
-	fib_context_adopt(&inside(context)->announce);
+	fib_context_adopt(&inside(context)->context, &inside(context)->announce);
+	return 0;
+}
+
+int fiber_context_share_fpu(struct fiber_context *context)
+{
+	fib_must_have(context, "the context");
+	fib_context_share(&inside(context)->context);
 	return 0;
 }
 

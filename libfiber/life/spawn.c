@@ -212,6 +212,8 @@ int fib_make(const struct fiber_attr *attr, const struct fib_sched *s, fiber_fn 
 static fib_always_inline void start(struct fib_sched *s, struct fiber *fiber)
 {
 	fiber->sched = s;
+	if (s->shared_fpu)
+		fib_context_share(&fiber->context);
 	/* Bound fibers are spread over the carriers by their number. */
 	if (fiber->flags & FIBER_BOUND)
 		fiber->carrier = (uint16_t)(fiber->id % s->carrier_count);
@@ -302,7 +304,10 @@ static inline struct fiber *spawn_at_hand(struct fib_carrier *c, fiber_fn *fn, v
 		return NULL;
 	fiber = fib_record_pop(&c->records);
 	clear(fiber, life, FIBER_RUNNABLE, true);
-	fib_context_inherit(&fiber->context);
+	if (s->shared_fpu)
+		fib_context_share(&fiber->context);
+	else
+		fib_context_inherit(&fiber->context);
 	fiber->stack = (struct fib_stack){NULL, s->stack_size, 0, (uint16_t)s->stack_class, 0};
 	describe(fiber, me, fn, arg, pc);
 	fiber->sched = s;

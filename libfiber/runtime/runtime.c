@@ -99,6 +99,8 @@ int fiber_runtime_start(const struct fiber_runtime_options *options, struct fibe
 	rt->sched.runtime = rt;
 	rt->sched.held_policy = (uint8_t)o.held_policy;
 	rt->sched.unwind = o.unwind;
+	if (o.shared_fpu)
+		fib_sched_share_fpu(&rt->sched);
 	fib_relock_set(&rt->sched, o.relock_policy);
 	fib_longrun_set(&rt->sched, o.long_run_ns);
 	rc = fib_service_enter(o.control_path, o.name);

@@ -19,6 +19,9 @@ struct fiber_runtime {
 int fib_sched_start(struct fib_sched *s, unsigned n, size_t stack_size, size_t guard_size,
 		    enum fiber_pinned_policy policy, fib_dispatch_fn *dispatch);
 
+/* Fibers share the FPU control words of their carrier. Before the first fiber. */
+void fib_sched_share_fpu(struct fib_sched *s);
+
 /* Stop the carriers and release everything. The caller has checked with fib_close that no fiber is
  * left. */
 void fib_sched_stop(struct fib_sched *s);

@@ -147,6 +147,15 @@ int fib_sched_start(struct fib_sched *s, unsigned n, size_t stack_size, size_t g
 	return 0;
 }
 
+void fib_sched_share_fpu(struct fib_sched *s)
+{
+	unsigned i;
+
+	s->shared_fpu = true;
+	for (i = 0; i < s->carrier_count; i++)
+		fib_context_share(&s->carriers[i].idle);
+}
+
 void fib_sched_stop(struct fib_sched *s)
 {
 	fib_watch_remove(s);

@@ -210,8 +210,8 @@ void *fib_carrier_main(void *arg)
 		c->altstack = NULL;
 	if (c->sched->carrier_count == 1)
 		fib_sole_begin(&c->sole);
+	fib_context_adopt(&c->idle, &c->announce);
 	c->above.carrier_begins(c);
-	fib_context_adopt(&c->announce);
 	fib_counters_give(c);
 	pthread_cleanup_push(end_of_thread, c);
 	run_fibers(c);

@@ -105,6 +105,7 @@ static void once(void *arg)
 	X(fiber_select, "the array of cases", 0, fiber_select(null, 1, FIBER_FOREVER))          \
 	X(fiber_context_init, "the context", 0, fiber_context_init(null, &cond, 1, once, NULL)) \
 	X(fiber_thread_to_context, "the context", 0, fiber_thread_to_context(null))             \
+	X(fiber_context_share_fpu, "the context", 0, fiber_context_share_fpu(null))             \
 	X(fiber_context_end, "the context", 0, fiber_context_end(null, null))                   \
 	X(fiber_context_release, "the context", 0, fiber_context_release(null))                 \
 	X(fiber_stack_free, "the stack", 0, fiber_stack_free(null))                             \

@@ -89,6 +89,11 @@ void fib_arch_inherit(struct fib_context *context)
 	(void)context; /* makecontext() sets none: a context keeps its predecessor's */
 }
 
+void fib_arch_share(struct fib_context *context)
+{
+	(void)context; /* swapcontext() has no choice */
+}
+
 void fib_arch_switch(struct fib_context *from, struct fib_context *to, _Atomic uint64_t *left)
 {
 	ucontext_t here, *there = to->saved;

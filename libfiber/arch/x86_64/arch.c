@@ -15,9 +15,9 @@ const char fib_arch_name[] = "x86_64";
 const uint32_t fib_arch_machine = EM_X86_64;
 const uint32_t fib_arch_recipe = FIB_RECIPE_CFI;
 
-/* I: before main(); read by the switch. */
-extern unsigned char fib_arch_mxcsr_loads_freely;
-unsigned char fib_arch_mxcsr_loads_freely;
+/* I: before main(): what the switch from a context does that has control words of its own. */
+extern uint16_t fib_arch_words;
+uint16_t fib_arch_words = FIB_WORDS_COMPARE;
 
 /* AMD's Zen 3 and later (family 19h and up) load mxcsr in the same time whatever its old value: 5.0
  * ns for a switch that loads it, 6.3 ns for one that reads the stored value back to compare it. */
@@ -31,7 +31,8 @@ __attribute__((constructor)) static void look_at_cpu(void)
 	family = a >> 8 & 15;
 	if (family == 15)
 		family += a >> 20 & 255;
-	fib_arch_mxcsr_loads_freely = family >= 0x19;
+	if (family >= 0x19)
+		fib_arch_words = FIB_WORDS_LOAD;
 }
 
 void fib_arch_entry_range(uint64_t *ret_low, uint64_t *ret_high)
@@ -69,4 +70,10 @@ int fib_arch_init(struct fib_context *context, void *low, size_t size, void (*fn
 void fib_arch_inherit(struct fib_context *context)
 {
 	__asm__ volatile("stmxcsr %0\n\tfnstcw %1" : "=m"(context->mxcsr), "=m"(context->x87cw));
+	context->words = fib_arch_words;
+}
+
+void fib_arch_share(struct fib_context *context)
+{
+	context->words = FIB_WORDS_SHARE;
 }

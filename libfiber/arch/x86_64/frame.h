@@ -14,11 +14,17 @@
 #define FIB_FRAME_PC	16
 #define FIB_FRAME_MXCSR 24
 #define FIB_FRAME_X87CW 28
+#define FIB_FRAME_WORDS 30
 
 #define FIB_FRAME_SAVED 48 /* bytes of registers between sp and the return address */
 
 /* Above the sticky exception flags in mxcsr; only these bits are compared. */
 #define FIB_FRAME_MXCSR_CONTROL 0xffffffc0
+
+/* What a switch from a context does with the FPU control words: switch.S */
+#define FIB_WORDS_LOAD	  0
+#define FIB_WORDS_COMPARE 1
+#define FIB_WORDS_SHARE	  0x8000 /* negative: one comparison tells all three apart */
 
 #ifndef __ASSEMBLER__
 #include <stdint.h>
@@ -29,7 +35,7 @@ struct fib_context {
 	uint64_t pc;
 	uint32_t mxcsr;
 	uint16_t x87cw;
-	uint16_t unused;
+	uint16_t words; /* FIB_WORDS_* */
 };
 
 _Static_assert(sizeof(struct fib_context) == 32, "half a cache line");
@@ -37,6 +43,7 @@ _Static_assert(__builtin_offsetof(struct fib_context, fp) == FIB_FRAME_FP, "fram
 _Static_assert(__builtin_offsetof(struct fib_context, pc) == FIB_FRAME_PC, "frame.h");
 _Static_assert(__builtin_offsetof(struct fib_context, mxcsr) == FIB_FRAME_MXCSR, "frame.h");
 _Static_assert(__builtin_offsetof(struct fib_context, x87cw) == FIB_FRAME_X87CW, "frame.h");
+_Static_assert(__builtin_offsetof(struct fib_context, words) == FIB_FRAME_WORDS, "frame.h");
 #endif
 
 #endif

@@ -11,9 +11,11 @@
  *
  * The FPU control words belong to a fiber. On many CPUs, loading mxcsr is slow when its value
  * differs, and the sticky exception flags make it differ all the time. There only the control bits
- * are compared, and mxcsr is loaded when they differ. Where loading costs no more than reading back
- * the stored value, it is always loaded (fib_arch_mxcsr_loads_freely, arch.c). The x87 word is
- * always compared.
+ * are compared, and mxcsr is loaded when they differ (FIB_WORDS_COMPARE). Where loading costs no more
+ * than reading back the stored value, it is always loaded (FIB_WORDS_LOAD; arch.c). The x87 word is
+ * always compared. Contexts may also share the words of their thread (FIB_WORDS_SHARE): a switch
+ * between two of them does not touch the words. A switch between one that shares them and one that
+ * does not loads those of the next.
  *
  * A saved context always resumes at fib_arch_resume, where the CFI describes the frame completely:
  * a walk needs only sp and pc. It ends in fib_arch_entry, whose CFI says that it has no caller.
@@ -43,18 +45,18 @@
 	.endr
 	.endm
 
-	.hidden	fib_arch_mxcsr_loads_freely
-
 /* Load the control words of the context in rdi, without saving any context. Clobbers rax. */
 	.macro	load_control label
+	cmpw	$0, FIB_FRAME_WORDS(%rdi)
+	js	\label\()_mxcsr_done
 	fnstcw	-8(%rsp)
 	movzwl	-8(%rsp), %eax
 	cmpw	FIB_FRAME_X87CW(%rdi), %ax
 	je	\label\()_x87cw_done
 	fldcw	FIB_FRAME_X87CW(%rdi)
 \label\()_x87cw_done:
-	cmpb	$0, fib_arch_mxcsr_loads_freely(%rip)
-	jne	\label\()_load_mxcsr
+	cmpw	$FIB_WORDS_LOAD, FIB_FRAME_WORDS(%rdi)
+	je	\label\()_load_mxcsr
 	stmxcsr	-8(%rsp)
 	movl	-8(%rsp), %eax
 	xorl	FIB_FRAME_MXCSR(%rdi), %eax
@@ -76,14 +78,14 @@ fib_arch_switch:
 	.cfi_startproc
 	push_saved
 
+	cmpw	$FIB_WORDS_LOAD, FIB_FRAME_WORDS(%rdi)
+	movq	FIB_FRAME_SAVED(%rsp), %r8
+	jne	.Lshare_or_compare
+	/* First, before the stack pointer: 0.3 ns less. */
 	stmxcsr	FIB_FRAME_MXCSR(%rdi)
 	fnstcw	FIB_FRAME_X87CW(%rdi)
 	movq	%rsp, FIB_FRAME_SP(%rdi)
 	movq	%rbp, FIB_FRAME_FP(%rdi)
-
-	movq	FIB_FRAME_SAVED(%rsp), %r8
-	cmpb	$0, fib_arch_mxcsr_loads_freely(%rip)
-	je	.Lcompare_mxcsr
 .Lload_mxcsr:
 	ldmxcsr	FIB_FRAME_MXCSR(%rsi)
 .Lmxcsr_done:
@@ -118,13 +120,22 @@ fib_arch_resume:
 	pop_saved
 	ret
 
-.Lcompare_mxcsr:
+.Lshare_or_compare:
 	.cfi_restore_state
+	movq	%rsp, FIB_FRAME_SP(%rdi)
+	movq	%rbp, FIB_FRAME_FP(%rdi)
+	js	.Lshare
+	stmxcsr	FIB_FRAME_MXCSR(%rdi)
+	fnstcw	FIB_FRAME_X87CW(%rdi)
 	movl	FIB_FRAME_MXCSR(%rdi), %eax
 	xorl	FIB_FRAME_MXCSR(%rsi), %eax
 	testl	$FIB_FRAME_MXCSR_CONTROL, %eax
 	jz	.Lmxcsr_done
 	jmp	.Lload_mxcsr
+.Lshare:
+	cmpw	$0, FIB_FRAME_WORDS(%rsi)
+	js	.Lx87cw_done
+	ldmxcsr	FIB_FRAME_MXCSR(%rsi)
 .Lload_x87cw:
 	fldcw	FIB_FRAME_X87CW(%rsi)
 	jmp	.Lx87cw_done

@@ -59,6 +59,10 @@ struct fiber_runtime_options {
 	enum fiber_relock_policy relock_policy;
 	enum fiber_held_policy held_policy;
 	bool unwind; /* all fibers as with FIBER_UNWIND: fiber_exit() runs C++ destructors */
+	/* The rounding mode and the other FPU control bits belong to the carrier, not to each
+	 * fiber: a switch is some nanoseconds shorter. A fiber that changes them restores them
+	 * before it calls anything that may wait. */
+	bool shared_fpu;
 };
 
 /*

@@ -48,7 +48,7 @@ static void wander(void *arg)
 /* Let the wanderer run on this thread until it switches back. */
 static void host(void)
 {
-	fib_context_adopt(&home.announce);
+	fib_context_adopt(&home.context, &home.announce);
 	fib_context_switch(&home.context, &home.announce, &wanderer.context, &wanderer.announce,
 			   &home.left);
 	fib_context_done(&home.announce);

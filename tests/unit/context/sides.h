@@ -51,7 +51,7 @@ static inline int open_home(void **state)
 {
 	(void)state;
 	memset(&home, 0, sizeof home);
-	fib_context_adopt(&home.announce);
+	fib_context_adopt(&home.context, &home.announce);
 	return 0;
 }
 

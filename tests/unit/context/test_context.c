@@ -175,7 +175,7 @@ static void *host(void *arg)
 	struct side here = {.other = NULL};
 
 	(void)arg;
-	fib_context_adopt(&here.announce);
+	fib_context_adopt(&here.context, &here.announce);
 	away.other = &here;
 	go(&here, &away);
 	fib_context_done(&here.announce);

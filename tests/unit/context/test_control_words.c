@@ -145,22 +145,99 @@ static void check_each_word_by_itself(void)
 }
 
 /* Which instruction this CPU uses is decided before main(); the generic port has no choice. */
-extern unsigned char fib_arch_mxcsr_loads_freely __attribute__((weak));
+extern uint16_t fib_arch_words __attribute__((weak));
 
 static void test_context_switch_keeps_each_control_word_by_itself(void **state)
 {
-	unsigned char as_found, i;
+	uint16_t as_found, i;
 
 	(void)state;
 	check_each_word_by_itself();
-	if (!&fib_arch_mxcsr_loads_freely)
+	if (!&fib_arch_words)
 		return;
-	as_found = fib_arch_mxcsr_loads_freely;
+	as_found = fib_arch_words;
 	for (i = 0; i < 2; i++) {
-		fib_arch_mxcsr_loads_freely = i;
+		fib_arch_words = i;
+		fib_context_inherit(&home.context);
 		check_each_word_by_itself();
 	}
-	fib_arch_mxcsr_loads_freely = as_found;
+	fib_arch_words = as_found;
+}
+
+static struct words seen_first, seen_then;
+
+static void look_away(void *arg)
+{
+	struct side *s = arg;
+
+	fib_context_begun(&s->announce);
+	seen_first = get_words();
+	set_words(MXCSR_USUAL | MXCSR_FLUSH, X87_USUAL & ~X87_PRECISION);
+	go(s, s->other);
+	seen_then = get_words();
+	end(s, s->other);
+}
+
+static void assert_words(struct words w, uint32_t mxcsr, uint16_t x87)
+{
+	assert_int_equal(w.mxcsr & ~MXCSR_FLAGS, mxcsr);
+	assert_int_equal(w.x87, x87);
+}
+
+static void test_context_shares_control_words_with_one_that_shares_them(void **state)
+{
+	struct words here;
+
+	(void)state;
+	if (!&fib_arch_words)
+		return; /* the generic port always keeps them */
+	open_side(&away, look_away);
+	fib_context_share(&home.context);
+	fib_context_share(&away.context);
+	set_words(MXCSR_USUAL | MXCSR_DENORM, X87_USUAL);
+	go(&home, &away);
+	here = get_words();
+	set_words(MXCSR_USUAL, X87_USUAL);
+	go(&home, &away);
+	close_side(&away);
+	assert_words(seen_first, MXCSR_USUAL | MXCSR_DENORM, X87_USUAL);
+	assert_words(here, MXCSR_USUAL | MXCSR_FLUSH, X87_USUAL & ~X87_PRECISION);
+	assert_words(seen_then, MXCSR_USUAL, X87_USUAL);
+}
+
+/* away shares its thread's words, home has its own. */
+static void check_sharer_beside_another(void)
+{
+	struct words here;
+
+	open_side(&away, look_away);
+	fib_context_share(&away.context);
+	set_words(MXCSR_USUAL | MXCSR_DENORM, X87_USUAL);
+	go(&home, &away);
+	here = get_words();
+	set_words(MXCSR_USUAL | MXCSR_DENORM, X87_USUAL);
+	go(&home, &away);
+	set_words(MXCSR_USUAL, X87_USUAL);
+	close_side(&away);
+	assert_words(seen_first, MXCSR_USUAL, X87_USUAL);
+	assert_words(here, MXCSR_USUAL | MXCSR_DENORM, X87_USUAL);
+	assert_words(seen_then, MXCSR_USUAL, X87_USUAL);
+}
+
+static void test_context_that_shares_control_words_does_not_change_those_of_others(void **state)
+{
+	uint16_t as_found, i;
+
+	(void)state;
+	if (!&fib_arch_words)
+		return;
+	as_found = fib_arch_words;
+	for (i = 0; i < 2; i++) {
+		fib_arch_words = i;
+		fib_context_inherit(&home.context);
+		check_sharer_beside_another();
+	}
+	fib_arch_words = as_found;
 }
 #endif
 
@@ -172,6 +249,8 @@ int main(void)
 		WORDS_TEST(test_context_keeps_its_own_fpu_control_words),
 #ifdef __x86_64__
 		WORDS_TEST(test_context_switch_keeps_each_control_word_by_itself),
+		WORDS_TEST(test_context_shares_control_words_with_one_that_shares_them),
+		WORDS_TEST(test_context_that_shares_control_words_does_not_change_those_of_others),
 #endif
 	};
 

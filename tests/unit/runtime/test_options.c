@@ -40,6 +40,7 @@ static void expect_defaults(void)
 	assert_int_equal(got.relock_policy, FIBER_RELOCK_ABORT);
 	assert_int_equal(got.held_policy, FIBER_HELD_WARN);
 	assert_false(got.unwind);
+	assert_false(got.shared_fpu);
 }
 
 static void test_options_none_give_every_default(void **state)

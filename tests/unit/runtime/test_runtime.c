@@ -7,11 +7,13 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <fenv.h>
 #include <sched.h>
 #include <string.h>
 
 #include <fiber.h>
 
+#include "base/check.h"
 #include "core/registry.h"
 #include "life/live_count.h"
 #include "life/spawn.h"
@@ -264,6 +266,58 @@ static void test_runtime_fd_is_known_to_fibers_and_whoever_has_the_runtime(void 
 	finish(rt);
 }
 
+static int seen[2];
+
+static void *round_upward(void *arg)
+{
+	fesetround(FE_UPWARD);
+	fiber_yield();
+	fesetround(FE_TONEAREST);
+	return arg;
+}
+
+static void *look_at_rounding(void *arg)
+{
+	*(int *)arg = fegetround();
+	fiber_yield();
+	return NULL;
+}
+
+/* They run in this order: the second changes the mode before the third looks. */
+static void *spawn_three(void *arg)
+{
+	fiber_fn *const fns[] = {look_at_rounding, round_upward, look_at_rounding};
+	void *const args[] = {&seen[0], NULL, &seen[1]};
+	struct fiber *fibers[3];
+
+	for (int i = 0; i < 3; i++)
+		fib_check(fiber_spawn(fns[i], args[i], &fibers[i]) == 0);
+	for (int i = 0; i < 3; i++)
+		fiber_join(fibers[i], NULL, FIBER_FOREVER);
+	return arg;
+}
+
+static void look_beside_one_that_rounds_upward(bool shared)
+{
+	const struct fiber_runtime_options options = {
+		.size = sizeof options, .carriers = 1, .control_path = "", .shared_fpu = shared};
+
+	assert_int_equal(fiber_run(spawn_three, NULL, &options, NULL), 0);
+	assert_int_equal(fegetround(), FE_TONEAREST);
+}
+
+static void test_runtime_fibers_have_fpu_control_words_of_their_own_unless_shared(void **state)
+{
+	(void)state;
+	look_beside_one_that_rounds_upward(false);
+	assert_int_equal(seen[0], FE_TONEAREST);
+	assert_int_equal(seen[1], FE_TONEAREST);
+	look_beside_one_that_rounds_upward(true);
+	assert_int_equal(seen[0], FE_TONEAREST);
+	/* A port that cannot omit the words keeps them. */
+	assert_int_equal(seen[1], strcmp(fib_arch_name, "x86_64") ? FE_TONEAREST : FE_UPWARD);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -278,6 +332,8 @@ int main(void)
 		cmocka_unit_test(test_runtime_fd_is_known_to_fibers_and_whoever_has_the_runtime),
 		cmocka_unit_test(test_runtime_policy_is_what_was_asked_for_and_set),
 		cmocka_unit_test(test_runtime_two_at_once_keep_their_fibers_apart),
+		cmocka_unit_test(
+			test_runtime_fibers_have_fpu_control_words_of_their_own_unless_shared),
 	};
 
 	harness_watchdog(110);

@@ -129,7 +129,7 @@ static int run(void *arg)
 	if (fib_os_altstack_enter(&alternate) < 0 || fib_os_fault_handler(report) < 0 ||
 	    fib_stack_take(NULL, FIB_STACK_MIN, &stack) < 0)
 		return 1;
-	fib_context_adopt(&home.announce);
+	fib_context_adopt(&home.context, &home.announce);
 	if (fib_context_init(&away.context, &away.announce, stack.low, fib_stack_usable(&stack),
 			     fall, arg) < 0)
 		return 2;
