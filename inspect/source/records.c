@@ -214,6 +214,33 @@ int ins_records_each(struct ins_source *source, ins_record_fn *fn, void *context
 	return 0;
 }
 
+/* Whether there is a record at that address. */
+static bool is_record(const struct fib_layout *layout, uint64_t address)
+{
+	const uint64_t offset = address - layout->records;
+
+	return address >= layout->records && offset % layout->record_size == 0 &&
+	       offset / layout->record_size < layout->committed;
+}
+
+int ins_records_asked(struct ins_source *source, const struct ins_request *request,
+		      ins_record_fn *fn, void *context, struct ins_error *error)
+{
+	const uint64_t at = request->record;
+	unsigned char *bytes;
+	int rc;
+
+	if (!request->id || !is_record(&source->layout, at))
+		return ins_records_each(source, fn, context, error);
+	bytes = malloc(source->layout.record_size);
+	if (!bytes)
+		return ins_error_set(error, -ENOMEM, "out of memory");
+	rc = source->memory(source, at, bytes, source->layout.record_size);
+	rc = rc < 0 ? 0 : fn(context, at, bytes); /* else it is not found */
+	free(bytes);
+	return rc;
+}
+
 bool ins_records_wanted(const struct ins_request *request, const struct fib_row *row)
 {
 	return !request->id || request->id == row->id;

@@ -9,6 +9,12 @@
 typedef int ins_record_fn(void *context, uint64_t address, const void *bytes);
 
 /*
+ * Call fn for the records of the request: the one that it names, else all, as ins_records_each().
+ */
+int ins_records_asked(struct ins_source *source, const struct ins_request *request,
+		      ins_record_fn *fn, void *context, struct ins_error *error);
+
+/*
  * Call fn for every committed record of source->layout, also for free records that were ever
  * written. Unreadable records are reported as one problem, as are those after the point where the
  * walk stopped. Returns 0, fn's result, -ENOMEM, or -EFAULT with error set if no record could be

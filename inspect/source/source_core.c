@@ -229,7 +229,7 @@ static int dead_read(struct ins_source *source, const struct ins_request *reques
 	ins_reading_begin(&d->reading, request, fn, context, ret);
 	d->reading.stacks_left = d->core.file_size + INS_READING_STACK_MAX;
 	d->reading.depth_left = d->reading.stacks_left;
-	rc = ins_records_each(source, each_record, d, &why);
+	rc = ins_records_asked(source, request, each_record, d, &why);
 	if (rc == -EFAULT)
 		return ins_error_set(error, rc, "%s%s", why.text,
 				     d->core.missing ? ": the core is truncated" : "");

@@ -81,7 +81,7 @@ static int live_read(struct ins_source *source, const struct ins_request *reques
 	if (l->runners)
 		ins_runners_begin(l->runners);
 	l->present->files = true;
-	rc = ins_records_each(source, each_record, l, error);
+	rc = ins_records_asked(source, request, each_record, l, error);
 	l->present->files = false;
 	ret->sampled_ns = ins_duration_now() - start;
 	if (kill(source->pid, 0) < 0 && errno == ESRCH) {

@@ -12,6 +12,6 @@
 #include "tool/tool.h"
 
 extern const struct tool_command tool_list, tool_show, tool_bt, tool_stacks, tool_tree, tool_waits,
-	tool_deadlock, tool_diff, tool_completion;
+	tool_why, tool_deadlock, tool_diff, tool_completion;
 
 #endif

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/* look.c - read a source twice, and say what its fibers do */
+#include "inspect/why/look.h"
+
+#include <string.h>
+#include <time.h>
+
+#include <fiber/fiber.h>
+
+#include "inspect/model/words.h"
+#include "inspect/symbols/program_frame.h"
+#include "inspect/text/duration.h"
+
+/* A finding that was only the hand-over of a lock is gone after this. */
+#define FLEETING_NS 50000000
+
+static int read_once(struct ins_look *look, const struct ins_reading *before,
+		     struct ins_reading *ret, struct ins_error *error)
+{
+	const struct ins_request request = {.modules = true};
+	int rc = ins_table_read(look->source, &request, error, &ret->table);
+
+	if (rc < 0)
+		return rc;
+	ret->at = ins_duration_now();
+	rc = ins_graph_new(ret->table, &ret->graph);
+	if (rc == 0)
+		rc = ins_deadlocks_find(ret->graph, before ? before->deadlocks : NULL, look->pid,
+					&ret->deadlocks);
+	return rc < 0 ? ins_error_set(error, rc, "out of memory") : 0;
+}
+
+static void drop_reading(struct ins_reading *reading)
+{
+	ins_deadlocks_free(reading->deadlocks);
+	ins_graph_free(reading->graph);
+	ins_table_free(reading->table);
+	*reading = (struct ins_reading){0};
+}
+
+static void wait_for(int64_t ns)
+{
+	struct timespec left = {ns / 1000000000, ns % 1000000000};
+
+	while (ns > 0 && nanosleep(&left, &left) < 0)
+		;
+}
+
+/* The last reading becomes the earlier one, and another is made. */
+static int read_again(struct ins_look *look, struct ins_error *error)
+{
+	drop_reading(&look->earlier);
+	look->earlier = look->last;
+	look->last = (struct ins_reading){0};
+	return read_once(look, &look->earlier, &look->last, error);
+}
+
+int ins_look_take(struct ins_look *look, int64_t between, struct ins_error *error)
+{
+	int rc = read_once(look, NULL, &look->last, error);
+
+	if (rc == 0 && !look->still) {
+		wait_for(between);
+		rc = read_again(look, error);
+		if (rc == 0 && ins_deadlocks_fleeting(look->last.deadlocks)) {
+			wait_for(FLEETING_NS);
+			rc = read_again(look, error);
+		}
+	}
+	if (rc < 0)
+		return rc;
+	rc = ins_unwinder_new(look->source, &look->unwinder);
+	if (rc == 0)
+		rc = ins_symbols_new(look->source->modules, &look->symbols);
+	return rc < 0 ? ins_error_set(error, rc, "out of memory") : 0;
+}
+
+void ins_look_drop(struct ins_look *look)
+{
+	drop_reading(&look->earlier);
+	drop_reading(&look->last);
+	ins_symbols_free(look->symbols);
+	ins_unwinder_free(look->unwinder);
+}
+
+size_t ins_look_count(const struct ins_look *look)
+{
+	return ins_table_count(look->last.table);
+}
+
+void ins_look_get(const struct ins_look *look, size_t i, struct ins_fiber *ret)
+{
+	ins_table_get(look->last.table, i, ret);
+}
+
+bool ins_look_stayed(const struct ins_look *look, const struct ins_fiber *fiber)
+{
+	struct ins_fiber before;
+	ssize_t at;
+
+	if (look->still)
+		return true;
+	at = ins_table_find(look->earlier.table, fiber->row.id);
+	if (at < 0)
+		return false;
+	ins_table_get(look->earlier.table, (size_t)at, &before);
+	return before.row.seq == fiber->row.seq;
+}
+
+/* -- places -- */
+
+/* The part after the last slash. */
+static const char *last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static void say_frame(const struct ins_frame *frame, struct ins_strbuf *line)
+{
+	if (frame->file) {
+		ins_strbuf_escaped(line, last_part(frame->file));
+		ins_strbuf_char(line, ':');
+		ins_strbuf_number(line, (uint64_t)frame->line);
+		ins_strbuf_text(line, frame->function ? " in " : "");
+	} else if (frame->function) {
+		ins_strbuf_text(line, "in ");
+	}
+	if (frame->function)
+		ins_strbuf_escaped(line, frame->function);
+}
+
+const char *ins_look_place_of(struct ins_look *look, uint64_t pc, bool returned, char *buf,
+			      size_t size)
+{
+	struct ins_strbuf line = ins_strbuf(buf, size);
+	size_t count;
+
+	if (pc)
+		say_frame(ins_symbols_at(look->symbols, pc, returned, &count), &line);
+	return buf;
+}
+
+struct walking {
+	struct ins_look *look;
+	struct ins_walk walk;
+};
+
+static int walk(void *context, const struct ins_fiber *fiber)
+{
+	struct walking *w = context;
+
+	ins_unwind(w->look->unwinder, fiber, &w->walk);
+	return 0;
+}
+
+const char *ins_look_place(struct ins_look *look, const struct ins_fiber *fiber, char *buf,
+			   size_t size)
+{
+	const struct ins_request one = {
+		.id = fiber->row.id, .record = fiber->row.record, .stacks = true};
+	struct walking w = {.look = look};
+	struct ins_error error = {""};
+	struct ins_summary summary;
+	/* A fiber that runs, or has ended since, has no place; that is no problem of the answer. */
+	const struct ins_problems before = look->source->problems;
+	int rc;
+	unsigned i;
+
+	buf[0] = 0;
+	rc = ins_source_read(look->source, &one, walk, &w, &summary, &error);
+	look->source->problems = before;
+	if (rc < 0 || !w.walk.count)
+		return buf;
+	i = ins_program_frame(look->symbols, &w.walk);
+	return ins_look_place_of(look, w.walk.pc[i], ins_walk_returned(&w.walk, i), buf, size);
+}
+
+/* -- words -- */
+
+void ins_look_say_fiber(const struct ins_fiber *fiber, struct ins_strbuf *line)
+{
+	ins_strbuf_text(line, "fiber ");
+	ins_strbuf_number(line, fiber->row.id);
+	if (!fiber->row.name[0])
+		return;
+	ins_strbuf_text(line, " \"");
+	ins_strbuf_quoted(line, fiber->row.name);
+	ins_strbuf_char(line, '"');
+}
+
+static const char *kind_of_object(const struct ins_look *look, unsigned wait_kind)
+{
+	if (wait_kind == FIB_WAIT_RWLOCK_READ || wait_kind == FIB_WAIT_RWLOCK_WRITE)
+		return "rwlock";
+	return ins_words_wait_kind(&look->source->layout, wait_kind);
+}
+
+void ins_look_say_object(const struct ins_look *look, const struct ins_fiber *waiter,
+			 struct ins_strbuf *line)
+{
+	ins_strbuf_escaped(line, kind_of_object(look, waiter->row.wait_kind));
+	if (waiter->row.object_name[0]) {
+		ins_strbuf_text(line, " \"");
+		ins_strbuf_quoted(line, waiter->row.object_name);
+		ins_strbuf_char(line, '"');
+	} else if (waiter->row.wait_object) {
+		ins_strbuf_char(line, '@');
+		ins_strbuf_hex(line, waiter->row.wait_object);
+	}
+}
+
+bool ins_look_waits(const struct ins_fiber *fiber)
+{
+	const struct fib_row *row = &fiber->row;
+
+	return row->wait_kind != FIB_WAIT_NONE && row->wait_kind != FIB_WAIT_YIELD &&
+	       (row->state == FIBER_SUSPENDED || (row->state == FIBER_RUNNING && row->pins));
+}
+
+static void say_sleep(const struct ins_fiber *fiber, struct ins_strbuf *line)
+{
+	const int64_t left = ins_fiber_left(fiber);
+
+	ins_strbuf_text(line, "has slept for ");
+	ins_duration_say(line, fiber->row.age);
+	if (left > 0) {
+		ins_strbuf_text(line, ", ");
+		ins_duration_say(line, left);
+		ins_strbuf_text(line, " left");
+	}
+}
+
+void ins_look_say_doing(const struct ins_look *look, const struct ins_fiber *fiber,
+			struct ins_strbuf *line)
+{
+	char text[256];
+
+	if (ins_look_waits(fiber) && fiber->row.wait_kind == FIB_WAIT_SLEEP) {
+		say_sleep(fiber, line);
+		return;
+	}
+	if (ins_look_waits(fiber)) {
+		ins_strbuf_text(line, "has waited for ");
+		ins_strbuf_text(line, ins_words_wait(&look->source->layout, fiber, false, text,
+						     sizeof text));
+	} else if (fiber->row.state == FIBER_RUNNING) {
+		ins_strbuf_text(line, "has run on carrier ");
+		ins_strbuf_number(line, fiber->row.carrier);
+	} else {
+		ins_strbuf_text(line, "has waited for a carrier");
+	}
+	ins_strbuf_text(line, " for ");
+	ins_duration_say(line, fiber->row.age);
+}
+
+void ins_look_say_count(struct ins_strbuf *line, uint64_t count, const char *one, const char *more)
+{
+	ins_strbuf_number(line, count);
+	ins_strbuf_char(line, ' ');
+	ins_strbuf_text(line, count == 1 ? one : more);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * look.h - what the rules look at: a source that was read twice
+ *
+ * One reading tells what each fiber does and for how long. The second tells what lasts: a fiber whose
+ * switch count is the same has not run in between. A core or a snapshot is read once, since nothing
+ * changes in it.
+ */
+#ifndef INS_LOOK_H
+#define INS_LOOK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "inspect/symbols/symbolize.h"
+#include "inspect/text/strbuf.h"
+#include "inspect/unwind/unwind.h"
+#include "inspect/waits/deadlock.h"
+#include "inspect/waits/queues.h"
+
+/* Shorter waits are part of the work of a healthy program under load. */
+#define INS_LOOK_LONG INT64_C(1000000000) /* ns */
+/* A fiber that could run should run within this. */
+#define INS_LOOK_DELAY INT64_C(200000000) /* ns */
+
+struct ins_reading {
+	struct ins_table *table;
+	struct ins_graph *graph;
+	struct ins_deadlocks *deadlocks;
+	int64_t at; /* ns of CLOCK_MONOTONIC */
+};
+
+struct ins_look {
+	struct ins_source *source;
+	pid_t pid;			  /* the process, if its /proc can be read; 0: none */
+	bool still;			  /* nothing changes: one reading is enough */
+	bool halted;			  /* the process does not run: a rule has found out why */
+	struct ins_reading earlier, last; /* still: earlier is empty */
+	struct ins_unwinder *unwinder;
+	struct ins_symbols *symbols;
+};
+
+/*
+ * Read the source, wait for `between` ns, and read it again. still: once. Returns 0 or a negative
+ * errno with error set. Drop the look in both cases.
+ */
+int ins_look_take(struct ins_look *look, int64_t between, struct ins_error *error);
+void ins_look_drop(struct ins_look *look);
+
+/* The number of fibers in the last reading; fiber i of it. */
+size_t ins_look_count(const struct ins_look *look);
+void ins_look_get(const struct ins_look *look, size_t i, struct ins_fiber *ret);
+
+/* Whether a fiber of the last reading has not been switched since the earlier one, or nothing changes. */
+bool ins_look_stayed(const struct ins_look *look, const struct ins_fiber *fiber);
+
+/*
+ * The place in the program's source where a fiber is: "store.c:230 in compact", without debug
+ * information "in compact". Reads its stack again. "" if that is unknown. Returns buf. Escaped.
+ */
+const char *ins_look_place(struct ins_look *look, const struct ins_fiber *fiber, char *buf,
+			   size_t size);
+
+/* The same for a code address; returned: it is a return address. */
+const char *ins_look_place_of(struct ins_look *look, uint64_t pc, bool returned, char *buf,
+			      size_t size);
+
+/* `fiber 3 "compactor"`, without a name `fiber 3`. */
+void ins_look_say_fiber(const struct ins_fiber *fiber, struct ins_strbuf *line);
+
+/* `rwlock "table"`, without a name `rwlock@0x5f..`. */
+void ins_look_say_object(const struct ins_look *look, const struct ins_fiber *waiter,
+			 struct ins_strbuf *line);
+
+/* Whether it waits, pinned or not. */
+bool ins_look_waits(const struct ins_fiber *fiber);
+
+/* What a fiber does now: `sleeps, 18s left`, `waits for fd 17 read since 2m14s`, `runs on carrier 0`. */
+void ins_look_say_doing(const struct ins_look *look, const struct ins_fiber *fiber,
+			struct ins_strbuf *line);
+
+/* "1 fiber", "5 fibers" */
+void ins_look_say_count(struct ins_strbuf *line, uint64_t count, const char *one, const char *more);
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rule_carrier.c - a fiber keeps a carrier, and others wait for one
+ *
+ * A fiber that computes for long is no fault while the others get their turn. It is reported if
+ * fibers that could run have waited for longer than INS_LOOK_DELAY meanwhile.
+ */
+#include "inspect/why/rules.h"
+
+#include <errno.h>
+
+#include <fiber/fiber.h>
+
+#include "inspect/text/duration.h"
+
+/* How many fibers have been runnable for long. */
+static uint64_t delayed(const struct ins_look *look)
+{
+	size_t i, n = ins_look_count(look);
+	struct ins_fiber fiber;
+	uint64_t count = 0;
+
+	for (i = 0; i < n; i++) {
+		ins_look_get(look, i, &fiber);
+		count += fiber.row.state == FIBER_RUNNABLE && fiber.row.age >= INS_LOOK_DELAY &&
+			 ins_look_stayed(look, &fiber);
+	}
+	return count;
+}
+
+static bool keeps(const struct ins_look *look, const struct ins_fiber *fiber)
+{
+	return fiber->row.state == FIBER_RUNNING && !ins_look_waits(fiber) &&
+	       fiber->row.age >= INS_LOOK_DELAY && ins_look_stayed(look, fiber);
+}
+
+static int find(struct ins_look *look, struct ins_findings *ret)
+{
+	size_t i, n = ins_look_count(look);
+	const uint64_t behind = look->halted ? 0 : delayed(look);
+	struct ins_finding *f;
+	struct ins_fiber fiber;
+
+	for (i = 0; behind && i < n; i++) {
+		ins_look_get(look, i, &fiber);
+		if (!keeps(look, &fiber))
+			continue;
+		f = ins_findings_add(ret, &ins_rule_carrier, INS_SLOW);
+		if (!f)
+			return -ENOMEM;
+		f->fibers = 1;
+		f->weight = behind;
+		f->subject = i;
+	}
+	return 0;
+}
+
+static void say(struct ins_look *look, struct ins_finding *f)
+{
+	struct ins_strbuf line = ins_finding_headline(f);
+	struct ins_fiber fiber;
+	char entry[256];
+
+	ins_look_get(look, f->subject, &fiber);
+	ins_sample_lowest(&f->ids, fiber.row.id);
+	ins_look_say_fiber(&fiber, &line);
+	ins_strbuf_text(&line, " has kept carrier ");
+	ins_strbuf_number(&line, fiber.row.carrier);
+	ins_strbuf_text(&line, " for ");
+	ins_duration_say(&line, fiber.row.age);
+	ins_strbuf_text(&line, ", and ");
+	ins_look_say_count(&line, f->weight, "fiber that can run waits",
+			   "fibers that can run wait");
+	ins_look_place(look, &fiber, f->place, sizeof f->place);
+	line = ins_finding_line(f);
+	ins_strbuf_text(&line, f->place[0] ? "it is at " : "it runs ");
+	ins_strbuf_text(&line, f->place[0] ? f->place
+					   : ins_look_place_of(look, fiber.row.entry, false, entry,
+							       sizeof entry));
+	f->more[0] = "show";
+	f->more_id[0] = fiber.row.id;
+}
+
+const struct ins_rule ins_rule_carrier = {
+	"carrier", "a fiber that keeps a carrier while others could run", find, say};

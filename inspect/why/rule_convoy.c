@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rule_convoy.c - many fibers wait for locks behind one fiber, which is slow
+ *
+ * Each wait for a lock is followed from holder to holder to the fiber at its end, the root. A root
+ * that FEW or more fibers wait for, one of them for long, is reported, unless it is part of a
+ * deadlock. Joins are followed but do not count: a parent that joins its child waits as it should.
+ */
+#include "inspect/why/rules.h"
+
+#include <errno.h>
+
+#include <stdlib.h>
+
+#include <fiber/fiber.h>
+
+#include "inspect/model/words.h"
+#include "inspect/text/duration.h"
+
+#define FEW 3
+
+struct root {
+	uint64_t waiting;
+	int64_t longest;
+};
+
+static bool for_a_lock(const struct ins_node *node)
+{
+	return node->kind == FIB_WAIT_MUTEX || node->kind == FIB_WAIT_RWLOCK_READ ||
+	       node->kind == FIB_WAIT_RWLOCK_WRITE || node->kind == FIB_WAIT_ONCE;
+}
+
+/* Count the waits for locks by root. */
+static void count(const struct ins_graph *graph, struct root *roots)
+{
+	size_t i, n = ins_graph_count(graph);
+
+	for (i = 0; i < n; i++) {
+		const struct ins_node *node = ins_graph_at(graph, i);
+		struct root *root;
+
+		if (!for_a_lock(node) || node->root == INS_NOBODY || node->root == i)
+			continue;
+		root = &roots[node->root];
+		root->waiting++;
+		if (node->age > root->longest)
+			root->longest = node->age;
+	}
+}
+
+static bool in_a_deadlock(const struct ins_look *look, size_t at)
+{
+	const struct ins_deadlocks *found = look->last.deadlocks;
+	size_t i, k;
+
+	for (i = 0; i < ins_deadlocks_count(found); i++)
+		for (k = 0; k < ins_deadlocks_at(found, i)->count; k++)
+			if (ins_deadlocks_at(found, i)->fibers[k] == at)
+				return true;
+	return false;
+}
+
+/* What the root does in words, for the headline: "one that sleeps". */
+static const char *doing(const struct ins_fiber *root)
+{
+	if (root->row.state == FIBER_RUNNING)
+		return "runs";
+	if (root->row.state == FIBER_RUNNABLE)
+		return "waits for a carrier";
+	switch (root->row.wait_kind) {
+	case FIB_WAIT_SLEEP:
+		return "sleeps";
+	case FIB_WAIT_FD:
+		return "waits for a descriptor";
+	case FIB_WAIT_OFFLOAD:
+		return "waits for a call in a thread";
+	case FIB_WAIT_OP:
+		return "waits for the kernel";
+	default:
+		return "waits";
+	}
+}
+
+/* The fiber that has waited longest directly for the root. False: none waits directly. */
+static bool find_first(const struct ins_look *look, size_t root, struct ins_fiber *ret)
+{
+	const struct ins_graph *graph = look->last.graph;
+	size_t i, n = ins_graph_count(graph), first = n;
+
+	for (i = 0; i < n; i++) {
+		const struct ins_node *node = ins_graph_at(graph, i);
+
+		if (for_a_lock(node) && node->to == root && i != root &&
+		    (first == n || node->age > ins_graph_at(graph, first)->age))
+			first = i;
+	}
+	if (first < n)
+		ins_look_get(look, first, ret);
+	return first < n;
+}
+
+/* fiber 3 "compactor" holds rwlock "table" and has waited for sleep 18s left for 41s at store.c:230 */
+static void say_root(struct ins_look *look, size_t root, const struct ins_fiber *fiber,
+		     struct ins_finding *f)
+{
+	struct ins_strbuf line = ins_finding_line(f);
+	struct ins_strbuf place = ins_strbuf(f->place, sizeof f->place);
+	struct ins_fiber waiter;
+	bool holds = find_first(look, root, &waiter);
+	char at[256];
+
+	ins_look_say_fiber(fiber, &line);
+	if (holds) {
+		ins_strbuf_text(&line, " holds ");
+		ins_look_say_object(look, &waiter, &line);
+		ins_strbuf_text(&line, " for at least ");
+		ins_duration_say(&line, waiter.row.age);
+	}
+	ins_strbuf_text(&line, holds ? " and " : " ");
+	ins_look_say_doing(look, fiber, &line);
+	ins_look_place(look, fiber, at, sizeof at);
+	ins_strbuf_text(&place, at);
+	if (at[0]) {
+		ins_strbuf_text(&line, " at ");
+		ins_strbuf_text(&line, at);
+	}
+}
+
+/* The waits behind the root, by kind. */
+struct behind {
+	uint64_t count;
+	int64_t longest;
+	size_t at; /* of the longest */
+};
+
+static void say_behind(struct ins_look *look, size_t root, struct ins_finding *f)
+{
+	struct behind kinds[FIB_WAIT_COUNT] = {{0}};
+	const struct ins_graph *graph = look->last.graph;
+	size_t i, n = ins_graph_count(graph);
+	struct ins_strbuf line = ins_finding_line(f);
+	const char *separator = "";
+	struct ins_fiber fiber;
+	char place[256];
+
+	for (i = 0; i < n; i++) {
+		const struct ins_node *node = ins_graph_at(graph, i);
+
+		if (!for_a_lock(node) || node->root != root || i == root)
+			continue;
+		ins_sample_lowest(&f->ids, node->id);
+		kinds[node->kind].count++;
+		if (node->age >= kinds[node->kind].longest) {
+			kinds[node->kind].longest = node->age;
+			kinds[node->kind].at = i;
+		}
+	}
+	ins_strbuf_text(&line, "behind it: ");
+	for (i = 0; i < FIB_WAIT_COUNT; i++) {
+		if (!kinds[i].count)
+			continue;
+		ins_strbuf_text(&line, separator);
+		ins_strbuf_number(&line, kinds[i].count);
+		ins_strbuf_text(&line, " in ");
+		ins_strbuf_escaped(&line, ins_words_wait_kind(&look->source->layout, (unsigned)i));
+		ins_strbuf_text(&line, " (longest ");
+		ins_duration_say(&line, kinds[i].longest);
+		ins_look_get(look, kinds[i].at, &fiber);
+		ins_look_place(look, &fiber, place, sizeof place);
+		if (place[0]) {
+			ins_strbuf_text(&line, ", ");
+			ins_strbuf_text(&line, place);
+		}
+		ins_strbuf_char(&line, ')');
+		separator = ", ";
+	}
+}
+
+static int find(struct ins_look *look, struct ins_findings *ret)
+{
+	const size_t n = ins_graph_count(look->last.graph);
+	struct root *roots = calloc(n + 1, sizeof *roots);
+	struct ins_finding *f;
+	struct ins_fiber fiber;
+	size_t i;
+
+	if (!roots)
+		return -ENOMEM;
+	count(look->last.graph, roots);
+	for (i = 0; i < n; i++) {
+		ins_look_get(look, i, &fiber);
+		if (roots[i].waiting < FEW || roots[i].longest < INS_LOOK_LONG ||
+		    in_a_deadlock(look, i) || !ins_look_stayed(look, &fiber))
+			continue;
+		f = ins_findings_add(ret, &ins_rule_convoy, INS_SLOW);
+		if (!f)
+			break;
+		f->fibers = f->weight = roots[i].waiting;
+		f->subject = i;
+	}
+	free(roots);
+	return i < n ? -ENOMEM : 0;
+}
+
+static void say(struct ins_look *look, struct ins_finding *f)
+{
+	struct ins_strbuf line = ins_finding_headline(f);
+	struct ins_fiber fiber;
+
+	ins_look_get(look, f->subject, &fiber);
+	ins_strbuf_number(&line, f->fibers);
+	ins_strbuf_text(&line, " of ");
+	ins_strbuf_number(&line, ins_look_count(look));
+	ins_strbuf_text(&line, " fibers wait for locks behind one that ");
+	ins_strbuf_text(&line, doing(&fiber));
+	say_root(look, f->subject, &fiber, f);
+	say_behind(look, f->subject, f);
+	f->more[0] = "show";
+	f->more_id[0] = fiber.row.id;
+	f->more[1] = "waits";
+}
+
+const struct ins_rule ins_rule_convoy = {"convoy", "many fibers wait for locks behind one fiber",
+					 find, say};

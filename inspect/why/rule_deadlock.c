@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rule_deadlock.c - fibers that will never run again (inspect/waits/deadlock.h)
+ *
+ * A finding that may still resolve counts when it has lasted: a lock that a thread holds, or a cycle
+ * with a deadline in it, is nothing unusual for a moment.
+ *
+ * The rows of a core or a snapshot of a running program are not of one moment, and there is no second
+ * reading to confirm them. There a finding counts if all its waits are longer than the reading took. A
+ * lock that is handed over looks for longer as if its next holder waited for itself (deadlock.h).
+ */
+#include "inspect/why/rules.h"
+
+#include <errno.h>
+
+#include "inspect/model/words.h"
+
+#define SHOWN  3		 /* fibers of a finding that are shown */
+#define MOMENT INT64_C(50000000) /* ns; the clock of ages is coarse */
+
+static void get(const struct ins_look *look, const struct ins_deadlock *d, size_t i,
+		struct ins_fiber *ret)
+{
+	ins_look_get(look, d->fibers[i], ret);
+}
+
+static void find_ages(const struct ins_look *look, const struct ins_deadlock *d,
+		      int64_t *ret_shortest, int64_t *ret_longest)
+{
+	struct ins_fiber fiber;
+	size_t i;
+
+	*ret_shortest = INT64_MAX;
+	*ret_longest = 0;
+	for (i = 0; i < d->count; i++) {
+		get(look, d, i, &fiber);
+		if (fiber.row.age > *ret_longest)
+			*ret_longest = fiber.row.age;
+		if (fiber.row.age < *ret_shortest)
+			*ret_shortest = fiber.row.age;
+	}
+}
+
+static bool counts(const struct ins_look *look, const struct ins_deadlock *d)
+{
+	int64_t shortest, longest;
+
+	find_ages(look, d, &shortest, &longest);
+	if (!d->lasting || (look->still && d->kind == INS_DEADLOCK_SELF))
+		return longest >= INS_LOOK_LONG;
+	return !look->still || shortest > ins_table_summary(look->last.table)->sampled_ns + MOMENT;
+}
+
+/* fiber 5, which has ended; thread 812 */
+static void say_holder(const struct ins_deadlock *d, struct ins_strbuf *line)
+{
+	if (d->holder & FIB_HOLDER_THREAD) {
+		ins_strbuf_text(line, "thread ");
+		ins_strbuf_number(line, d->holder & ~FIB_HOLDER_THREAD);
+	} else {
+		ins_strbuf_text(line, "fiber ");
+		ins_strbuf_number(line, d->holder);
+	}
+}
+
+static void say_headline(const struct ins_look *look, const struct ins_deadlock *d,
+			 struct ins_strbuf *line)
+{
+	struct ins_fiber fiber;
+
+	get(look, d, 0, &fiber);
+	switch (d->kind) {
+	case INS_DEADLOCK_CYCLE:
+		ins_strbuf_number(line, d->count);
+		ins_strbuf_text(line, " fibers wait for each other");
+		break;
+	case INS_DEADLOCK_SELF:
+		ins_look_say_fiber(&fiber, line);
+		ins_strbuf_text(line, " waits for ");
+		ins_look_say_object(look, &fiber, line);
+		ins_strbuf_text(line, ", which it holds itself");
+		break;
+	case INS_DEADLOCK_ANCESTOR:
+		ins_look_say_fiber(&fiber, line);
+		ins_strbuf_text(line, " joins an ancestor");
+		ins_strbuf_text(line,
+				d->lasting ? " that waits for it" : ", which may wait for it");
+		break;
+	case INS_DEADLOCK_ORPHAN:
+	case INS_DEADLOCK_THREAD:
+		ins_look_say_count(line, d->count, "fiber waits for ", "fibers wait for ");
+		ins_look_say_object(look, &fiber, line);
+		ins_strbuf_text(line, d->kind == INS_DEADLOCK_THREAD ? ", held by "
+								     : ", locked for ever by ");
+		say_holder(d, line);
+		if (d->kind == INS_DEADLOCK_ORPHAN)
+			ins_strbuf_text(line, ", which has ended");
+		break;
+	}
+	if (d->behind) {
+		ins_strbuf_text(line, ", and ");
+		ins_look_say_count(line, d->behind, "waits behind", "wait behind");
+	}
+	if (!d->lasting && d->deadline != INT64_MAX)
+		ins_strbuf_text(line, ", until a deadline");
+}
+
+/* fiber 3 "a" has waited for mutex "x" held by 4 for 41s at store.c:21 in get */
+static void show_fibers(struct ins_look *look, const struct ins_deadlock *d, struct ins_finding *f)
+{
+	struct ins_fiber fiber;
+	char place[256];
+	size_t i;
+
+	for (i = 0; i < d->count; i++) {
+		get(look, d, i, &fiber);
+		ins_sample_lowest(&f->ids, fiber.row.id);
+	}
+	for (i = 0; i < d->count && i < SHOWN; i++) {
+		struct ins_strbuf line = ins_finding_line(f);
+
+		get(look, d, i, &fiber);
+		ins_look_place(look, &fiber, place, sizeof place);
+		ins_look_say_fiber(&fiber, &line);
+		ins_strbuf_char(&line, ' ');
+		ins_look_say_doing(look, &fiber, &line);
+		if (place[0]) {
+			ins_strbuf_text(&line, " at ");
+			ins_strbuf_text(&line, place);
+		}
+		if (i == 0 && place[0]) {
+			struct ins_strbuf at = ins_strbuf(f->place, sizeof f->place);
+
+			ins_strbuf_text(&at, place);
+		}
+	}
+}
+
+static int find(struct ins_look *look, struct ins_findings *ret)
+{
+	const struct ins_deadlocks *found = look->last.deadlocks;
+	size_t i;
+
+	for (i = 0; i < ins_deadlocks_count(found); i++) {
+		const struct ins_deadlock *d = ins_deadlocks_at(found, i);
+		struct ins_finding *f;
+
+		if (!counts(look, d))
+			continue;
+		f = ins_findings_add(ret, &ins_rule_deadlock, d->lasting ? INS_LASTS : INS_SLOW);
+		if (!f)
+			return -ENOMEM;
+		f->fibers = d->count;
+		f->weight = d->count + d->behind;
+		f->subject = i;
+	}
+	return 0;
+}
+
+static void say(struct ins_look *look, struct ins_finding *f)
+{
+	const struct ins_deadlock *d = ins_deadlocks_at(look->last.deadlocks, f->subject);
+	struct ins_strbuf line = ins_finding_headline(f);
+
+	say_headline(look, d, &line);
+	show_fibers(look, d, f);
+	f->more[0] = "deadlock";
+}
+
+const struct ins_rule ins_rule_deadlock = {
+	"deadlock", "fibers that wait for each other, or for a lock that nobody will release", find,
+	say};

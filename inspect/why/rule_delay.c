@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rule_delay.c - fibers that can run wait long for a carrier, and no single fiber is to blame
+ *
+ * Reported when one in a hundred runnable fibers has waited for longer than INS_LOOK_DELAY, and no
+ * carrier is kept: then there is more work than carriers, or the process gets too little CPU.
+ */
+#include "inspect/why/rules.h"
+
+#include <errno.h>
+
+#include <stdlib.h>
+
+#include <fiber/fiber.h>
+
+#include "inspect/text/duration.h"
+
+struct runnable {
+	int64_t *ages;
+	size_t count;
+	size_t oldest; /* index */
+	int64_t longest;
+};
+
+/* A fiber that ran in the earlier reading too, and has not been switched, keeps its carrier. */
+static bool kept(const struct ins_look *look, const struct ins_fiber *fiber)
+{
+	return fiber->row.state == FIBER_RUNNING && !ins_look_waits(fiber) &&
+	       fiber->row.age >= INS_LOOK_DELAY && ins_look_stayed(look, fiber);
+}
+
+/* Returns whether a carrier is kept. */
+static bool gather(const struct ins_look *look, struct runnable *ret)
+{
+	size_t i, n = ins_look_count(look);
+	struct ins_fiber fiber;
+	bool any = false;
+
+	for (i = 0; i < n; i++) {
+		ins_look_get(look, i, &fiber);
+		any = any || kept(look, &fiber);
+		if (fiber.row.state != FIBER_RUNNABLE)
+			continue;
+		ret->ages[ret->count++] = fiber.row.age;
+		if (fiber.row.age > ret->longest) {
+			ret->longest = fiber.row.age;
+			ret->oldest = i;
+		}
+	}
+	return any;
+}
+
+static int ascending(const void *a, const void *b)
+{
+	const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static int64_t p99(struct runnable *r)
+{
+	qsort(r->ages, r->count, sizeof *r->ages, ascending);
+	return r->ages[(r->count - 1) * 99 / 100];
+}
+
+/* What the carriers run instead. */
+static void say_running(struct ins_look *look, struct ins_finding *f)
+{
+	struct ins_strbuf line = ins_finding_line(f);
+	size_t i, n = ins_look_count(look);
+	struct ins_fiber fiber;
+	const char *separator = "the carriers run ";
+	unsigned said = 0;
+	char place[256];
+
+	for (i = 0; i < n && said < 3; i++) {
+		ins_look_get(look, i, &fiber);
+		if (fiber.row.state != FIBER_RUNNING || ins_look_waits(&fiber))
+			continue;
+		ins_strbuf_text(&line, separator);
+		ins_look_say_fiber(&fiber, &line);
+		ins_look_place_of(look, fiber.row.entry, false, place, sizeof place);
+		if (place[0]) {
+			ins_strbuf_text(&line, " (");
+			ins_strbuf_text(&line, place);
+			ins_strbuf_char(&line, ')');
+		}
+		separator = ", ";
+		said++;
+	}
+}
+
+static int find(struct ins_look *look, struct ins_findings *ret)
+{
+	struct runnable r = {.ages = calloc(ins_look_count(look) + 1, sizeof *r.ages)};
+	struct ins_finding *f;
+	int rc = 0;
+
+	if (!r.ages)
+		return -ENOMEM;
+	if (!gather(look, &r) && r.count && !look->halted && p99(&r) >= INS_LOOK_DELAY) {
+		f = ins_findings_add(ret, &ins_rule_delay, INS_SLOW);
+		if (f) {
+			f->fibers = f->weight = r.count;
+			f->subject = r.oldest;
+		} else {
+			rc = -ENOMEM;
+		}
+	}
+	free(r.ages);
+	return rc;
+}
+
+static void say(struct ins_look *look, struct ins_finding *f)
+{
+	struct ins_strbuf line = ins_finding_headline(f);
+	struct ins_fiber oldest;
+
+	ins_look_get(look, f->subject, &oldest);
+	ins_sample_lowest(&f->ids, oldest.row.id);
+	ins_look_say_count(&line, f->fibers, "fiber can run and waits", "fibers can run and wait");
+	ins_strbuf_text(&line, " for a carrier, the longest for ");
+	ins_duration_say(&line, oldest.row.age);
+	ins_look_place(look, &oldest, f->place, sizeof f->place);
+	line = ins_finding_line(f);
+	ins_strbuf_text(&line, "longest: ");
+	ins_look_say_fiber(&oldest, &line);
+	if (f->place[0]) {
+		ins_strbuf_text(&line, " at ");
+		ins_strbuf_text(&line, f->place);
+	}
+	say_running(look, f);
+	f->more[0] = "show";
+	f->more_id[0] = oldest.row.id;
+}
+
+const struct ins_rule ins_rule_delay = {"delay", "fibers that can run wait long for a carrier",
+					find, say};

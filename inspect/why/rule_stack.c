@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* rule_stack.c - fibers whose stacks are nearly full, by the function that they run */
+#include "inspect/why/rules.h"
+
+#include <errno.h>
+
+#define FULL_PERCENT 90
+
+/* The most that was ever used, if that is known. */
+static uint64_t used(const struct fib_row *row)
+{
+	return row->stack_high_water != FIB_ROW_UNKNOWN && row->stack_high_water > row->stack_used
+		       ? row->stack_high_water
+		       : row->stack_used;
+}
+
+static bool nearly_full(const struct fib_row *row)
+{
+	return row->stack_size && used(row) >= row->stack_size / 100 * FULL_PERCENT;
+}
+
+static int find(struct ins_look *look, struct ins_findings *ret)
+{
+	size_t i, n = ins_look_count(look);
+	struct ins_finding *f = NULL;
+	struct ins_fiber fiber;
+	uint64_t most = 0;
+
+	for (i = 0; i < n; i++) {
+		ins_look_get(look, i, &fiber);
+		if (!nearly_full(&fiber.row))
+			continue;
+		f = f ? f : ins_findings_add(ret, &ins_rule_stack, INS_SLOW);
+		if (!f)
+			return -ENOMEM;
+		ins_sample_lowest(&f->ids, fiber.row.id);
+		f->weight = ++f->fibers;
+		if (used(&fiber.row) > most) {
+			most = used(&fiber.row);
+			f->subject = i;
+		}
+	}
+	return 0;
+}
+
+static void say(struct ins_look *look, struct ins_finding *f)
+{
+	struct ins_strbuf line = ins_finding_headline(f);
+	struct ins_fiber fullest;
+	char entry[256];
+
+	ins_look_get(look, f->subject, &fullest);
+	ins_look_say_count(&line, f->fibers, "fiber has used nearly all of its stack",
+			   "fibers have used nearly all of their stacks");
+	line = ins_finding_line(f);
+	ins_look_say_fiber(&fullest, &line);
+	ins_strbuf_text(&line, " has used ");
+	ins_strbuf_number(&line, used(&fullest.row));
+	ins_strbuf_text(&line, " of ");
+	ins_strbuf_number(&line, fullest.row.stack_size);
+	ins_strbuf_text(&line, " bytes, and runs ");
+	ins_strbuf_text(&line,
+			ins_look_place_of(look, fullest.row.entry, false, entry, sizeof entry));
+	ins_look_place(look, &fullest, f->place, sizeof f->place);
+	f->more[0] = "bt";
+	f->more_id[0] = fullest.row.id;
+}
+
+const struct ins_rule ins_rule_stack = {"stack", "stacks that are nearly full", find, say};

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rule_stopped.c - the process does not run: stopped, traced, frozen or throttled
+ *
+ * Then delays are no fault of the program, and other rules do not report them.
+ */
+#include "inspect/why/rules.h"
+
+#include <errno.h>
+
+#include <time.h>
+
+#include "inspect/process/condition.h"
+
+#define THROTTLED_NS 100000000 /* the period of a CPU quota, unless it was set */
+
+/* The subject of a finding. */
+enum how { FROZEN, TRACED, STOPPED, THROTTLED };
+
+static const char *const what[][2] = {
+	[FROZEN] = {"the process is frozen by its control group",
+		    "cgroup.events says frozen: thaw it through cgroup.freeze"},
+	[TRACED] = {"a debugger has stopped the process",
+		    "its state is t (tracing stop): let it continue, or detach"},
+	[STOPPED] = {"the process is stopped by a signal",
+		     "its state is T (stopped): kill -CONT lets it run on"},
+	[THROTTLED] = {"the process has used up its CPU quota, and is throttled",
+		       "nr_throttled in cpu.stat of its control group grows; the quota is cpu.max"},
+};
+
+static bool is_throttled(const struct ins_look *look, const struct ins_condition *first)
+{
+	const struct timespec period = {.tv_nsec = THROTTLED_NS};
+	struct ins_condition then;
+
+	if (!first->has_quota)
+		return false;
+	nanosleep(&period, NULL);
+	ins_condition_read(look->pid, NULL, &then);
+	return then.throttled > first->throttled;
+}
+
+static int add(struct ins_findings *ret, enum how how)
+{
+	struct ins_finding *f =
+		ins_findings_add(ret, &ins_rule_stopped, how == THROTTLED ? INS_SLOW : INS_LASTS);
+
+	if (!f)
+		return -ENOMEM;
+	f->weight = UINT64_MAX; /* it explains everything else */
+	f->subject = how;
+	return 0;
+}
+
+static int find(struct ins_look *look, struct ins_findings *ret)
+{
+	struct ins_condition c;
+
+	if (!look->pid)
+		return 0;
+	ins_condition_read(look->pid, NULL, &c);
+	look->halted = c.stopped || c.traced || c.frozen;
+	if (look->halted)
+		return add(ret, c.frozen ? FROZEN : c.traced ? TRACED : STOPPED);
+	look->halted = is_throttled(look, &c);
+	return look->halted ? add(ret, THROTTLED) : 0;
+}
+
+static void say(struct ins_look *look, struct ins_finding *f)
+{
+	struct ins_strbuf line = ins_finding_headline(f);
+
+	(void)look;
+	ins_strbuf_text(&line, what[f->subject][0]);
+	line = ins_finding_line(f);
+	ins_strbuf_text(&line, what[f->subject][1]);
+}
+
+const struct ins_rule ins_rule_stopped = {
+	"stopped", "the process is stopped, traced, frozen or throttled", find, say};

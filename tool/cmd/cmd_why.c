@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* cmd_why.c - print what is wrong with a program, worst first */
+#include <string.h>
+
+#include "inspect/render/render.h"
+#include "inspect/render/render_why.h"
+#include "inspect/why/rules.h"
+#include "tool/cmd/commands.h"
+#include "tool/report.h"
+
+#define MOST 64 /* findings with words, as JSON */
+
+#define BETWEEN INT64_C(200000000) /* ns between the readings, unless told */
+
+static bool is_still(const struct ins_source *source)
+{
+	return strcmp(source->kind, "snapshot") == 0 || strcmp(source->kind, "core") == 0;
+}
+
+static int put_json(const struct ins_look *look, const struct ins_findings *findings)
+{
+	struct ins_source *s = look->source;
+	struct ins_json json;
+	size_t i;
+
+	ins_json_begin(&json, stdout, s->pid, s->name, s->kind, "findings");
+	for (i = 0; i < findings->count && i < MOST; i++)
+		ins_json_row(&json, ins_json_finding(&findings->all[i]));
+	ins_json_key(&json, "found", json_integer((json_int_t)findings->count));
+	return ins_json_end(&json, ins_table_summary(look->last.table), &s->problems);
+}
+
+static int put(const struct tool_arguments *arguments, const struct ins_look *look,
+	       const struct ins_findings *findings)
+{
+	int code = ins_problems_lines(&look->source->problems) ? TOOL_PARTIAL : TOOL_WELL;
+
+	if (arguments->json) {
+		if (put_json(look, findings) < 0)
+			code = TOOL_PARTIAL;
+	} else {
+		ins_text_why(stdout, look, findings, tool->name, arguments->word[0]);
+		ins_text_end(stdout, ins_table_summary(look->last.table), &look->source->problems);
+	}
+	/* The findings are sorted by severity. */
+	return tool_written(findings->count ? (int)findings->all[0].severity : code);
+}
+
+static int ask(const struct tool_arguments *arguments, struct ins_look *look, int64_t between)
+{
+	struct ins_findings findings = {0};
+	struct ins_error error = {""};
+	int rc = ins_look_take(look, between, &error), code;
+
+	if (rc == 0)
+		rc = ins_rules_apply(look, arguments->json ? MOST : INS_WHY_SCREEN, &findings);
+	if (rc < 0)
+		code = tool_cannot("%s", error.text[0] ? error.text : strerror(-rc));
+	else
+		code = put(arguments, look, &findings);
+	ins_findings_drop(&findings);
+	return code;
+}
+
+static int run(const struct tool_arguments *arguments)
+{
+	struct ins_look look = {0};
+	int64_t between;
+	int code;
+
+	if (!tool_option_duration(arguments, TOOL_OPT_FOR, BETWEEN, &between))
+		return TOOL_USAGE;
+	code = tool->open(arguments, arguments->word[0], &look.source);
+	if (code != TOOL_WELL)
+		return code;
+	look.still = is_still(look.source);
+	look.pid = look.source->modules->pid;
+	code = ask(arguments, &look, between);
+	ins_look_drop(&look);
+	ins_source_close(look.source);
+	return code;
+}
+
+const struct tool_command tool_why = {
+	.name = "why",
+	.usage = "PROCESS",
+	.summary = "what is wrong, worst first",
+	.help = "Reads all fibers twice and prints what is wrong with the program: a sentence for\n"
+		"each finding, the fibers and places that it is based on, and the command that\n"
+		"shows more. The last line says what the fibers wait for.\n"
+		"\n"
+		"Will not end by itself:\n"
+		"  deadlock  fibers that wait for each other, or for a lock that nobody releases\n"
+		"  stopped   the process is stopped, traced or frozen\n"
+		"Slow or suspicious:\n"
+		"  convoy    3 fibers or more wait for locks behind one fiber, for 1s and more\n"
+		"  carrier   a fiber keeps a carrier, and others can run and wait for 200ms\n"
+		"  delay     fibers that can run wait for 200ms at the 99th percentile\n"
+		"  pinned    fibers wait while they are pinned, for 1s and more\n"
+		"  stack     stacks of which 90 % or more are used\n"
+		"  growth    fibers from one place that only get more; only with --for 2s or more\n"
+		"  limits    90 % of the descriptors, or of the control group's memory, are used\n"
+		"  stopped   its CPU quota is used up\n"
+		"A core or a snapshot is read once.\n"
+		"\n"
+		"Exit status: 0 if nothing was found, 3 for a finding that will not end by "
+		"itself,\n"
+		"4 for others.\n",
+	.least = 1,
+	.most = 1,
+	.options = TOOL_TAKES(TOOL_OPT_FOR),
+	.run = run,
+};
