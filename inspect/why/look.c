@@ -219,6 +219,15 @@ bool ins_look_waits(const struct ins_fiber *fiber)
 	       (row->state == FIBER_SUSPENDED || (row->state == FIBER_RUNNING && row->pins));
 }
 
+int64_t ins_look_sleeps(const struct ins_fiber *fiber)
+{
+	const int64_t left = ins_fiber_left(fiber);
+
+	if (!ins_look_waits(fiber) || fiber->row.wait_kind != FIB_WAIT_SLEEP || left < 0)
+		return 0;
+	return left < INS_LOOK_LONG ? left : INS_LOOK_LONG;
+}
+
 static void say_sleep(const struct ins_fiber *fiber, struct ins_strbuf *line)
 {
 	const int64_t left = ins_fiber_left(fiber);

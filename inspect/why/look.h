@@ -76,6 +76,9 @@ void ins_look_say_object(const struct ins_look *look, const struct ins_fiber *wa
 /* Whether it waits, pinned or not. */
 bool ins_look_waits(const struct ins_fiber *fiber);
 
+/* How long the fiber will still sleep, at most INS_LOOK_LONG; 0: it does not sleep. */
+int64_t ins_look_sleeps(const struct ins_fiber *fiber);
+
 /* What a fiber does now: `sleeps, 18s left`, `waits for fd 17 read since 2m14s`, `runs on carrier 0`. */
 void ins_look_say_doing(const struct ins_look *look, const struct ins_fiber *fiber,
 			struct ins_strbuf *line);

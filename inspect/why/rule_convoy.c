@@ -5,6 +5,9 @@
  * Each wait for a lock is followed from holder to holder to the fiber at its end, the root. A root
  * that FEW or more fibers wait for, one of them for long, is reported, unless it is part of a
  * deadlock. Joins are followed but do not count: a parent that joins its child waits as it should.
+ *
+ * A root that sleeps is slow by as much as it will still sleep. That also tells in the core of a program
+ * that sleeps: its clock rests (core/registry.c), so that no wait in it is old.
  */
 #include "inspect/why/rules.h"
 
@@ -188,8 +191,10 @@ static int find(struct ins_look *look, struct ins_findings *ret)
 		return -ENOMEM;
 	count(look->last.graph, roots);
 	for (i = 0; i < n; i++) {
+		if (roots[i].waiting < FEW)
+			continue;
 		ins_look_get(look, i, &fiber);
-		if (roots[i].waiting < FEW || roots[i].longest < INS_LOOK_LONG ||
+		if (roots[i].longest + ins_look_sleeps(&fiber) < INS_LOOK_LONG ||
 		    in_a_deadlock(look, i) || !ins_look_stayed(look, &fiber))
 			continue;
 		f = ins_findings_add(ret, &ins_rule_convoy, INS_SLOW);
