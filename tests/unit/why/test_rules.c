@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_rules.c - what each rule reports of two readings, and what it nearly reports
+ *
+ * Readings are made by hand: ages, switch counts and holders are what a rule decides by.
+ */
+#include <stdlib.h>
+
+#include "inspect/why/rules.h"
+#include "tests/harness/inspect/waiting.h"
+
+#define S INT64_C(1000000000)
+
+static struct ins_look look;
+static struct ins_source source;
+static struct ins_findings findings;
+
+static struct waiting before, after;
+
+static int begin(void **state)
+{
+	(void)state;
+	memset(&look, 0, sizeof look);
+	memset(&source, 0, sizeof source);
+	rows_layout(&source.layout);
+	source.layout.carriers = 1;
+	findings = (struct ins_findings){0};
+	before = waiting_new();
+	after = waiting_new();
+	look.source = &source;
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	ins_findings_drop(&findings);
+	ins_deadlocks_free(look.last.deadlocks);
+	waiting_free(&before);
+	waiting_free(&after);
+	return 0;
+}
+
+/* The fiber is in both readings and was not switched in between. */
+static void stays(const struct ins_fiber *fiber)
+{
+	waiting_put(&before, fiber);
+	waiting_put(&after, fiber);
+}
+
+static void was_switched(struct ins_fiber fiber)
+{
+	waiting_put(&before, &fiber);
+	fiber.row.seq += 2;
+	waiting_put(&after, &fiber);
+}
+
+/* Let one rule look. Returns how much it has found. */
+static size_t found(const struct ins_rule *rule)
+{
+	waiting_graph(&before);
+	waiting_graph(&after);
+	look.earlier = (struct ins_reading){.table = before.table, .graph = before.graph, .at = 0};
+	look.last = (struct ins_reading){.table = after.table, .graph = after.graph, .at = 3 * S};
+	assert_int_equal(ins_deadlocks_find(after.graph, NULL, 0, &look.last.deadlocks), 0);
+	assert_int_equal(rule->find(&look, &findings), 0);
+	ins_findings_sort(&findings);
+	return findings.count;
+}
+
+static struct ins_fiber in_state(uint64_t id, enum fiber_state state, int64_t age)
+{
+	struct ins_fiber fiber = waiting_for(id, FIB_WAIT_NONE, 0, 0);
+
+	fiber.row.state = (uint8_t)state;
+	fiber.row.age = age;
+	if (state == FIBER_RUNNING)
+		fiber.row.carrier = 0;
+	return fiber;
+}
+
+/* Fiber 1 sleeps; `count` others wait for its mutex. */
+static void make_queue(unsigned count, int64_t age)
+{
+	struct ins_fiber fiber = waiting_for(1, FIB_WAIT_SLEEP, 0, 0);
+	unsigned i;
+
+	stays(&fiber);
+	for (i = 0; i < count; i++) {
+		fiber = waiting_for(2 + i, FIB_WAIT_MUTEX, 7, 1);
+		fiber.row.age = age;
+		stays(&fiber);
+	}
+}
+
+static void test_convoy_is_three_behind_one_for_a_second(void **state)
+{
+	(void)state;
+	make_queue(3, S);
+	assert_int_equal(found(&ins_rule_convoy), 1);
+	assert_int_equal(findings.all[0].fibers, 3);
+	assert_int_equal(findings.all[0].severity, INS_SLOW);
+	assert_int_equal(findings.all[0].subject, 0);
+}
+
+static void test_convoy_is_not_two(void **state)
+{
+	(void)state;
+	make_queue(2, 9 * S);
+	assert_int_equal(found(&ins_rule_convoy), 0);
+}
+
+static void test_convoy_is_not_short(void **state)
+{
+	(void)state;
+	make_queue(50, S - 1);
+	assert_int_equal(found(&ins_rule_convoy), 0);
+}
+
+static void test_convoy_follows_locks_to_the_root_and_leaves_joins_out(void **state)
+{
+	struct ins_fiber fiber;
+
+	(void)state;
+	make_queue(2, 2 * S);
+	fiber = waiting_for(10, FIB_WAIT_MUTEX, 8, 2); /* behind fiber 2 */
+	stays(&fiber);
+	fiber = waiting_for(11, FIB_WAIT_JOIN, 0, 0);
+	fiber.row.wait_arg = 1;
+	stays(&fiber);
+	assert_int_equal(found(&ins_rule_convoy), 1);
+	assert_int_equal(findings.all[0].fibers, 3);
+}
+
+static void test_convoy_needs_a_root_that_has_not_been_switched(void **state)
+{
+	struct ins_fiber fiber = waiting_for(1, FIB_WAIT_SLEEP, 0, 0);
+
+	(void)state;
+	was_switched(fiber);
+	for (unsigned i = 2; i < 9; i++) {
+		fiber = waiting_for(i, FIB_WAIT_MUTEX, 7, 1);
+		stays(&fiber);
+	}
+	assert_int_equal(found(&ins_rule_convoy), 0);
+}
+
+static void test_convoy_behind_a_deadlock_is_the_deadlock(void **state)
+{
+	struct ins_fiber fiber;
+
+	(void)state;
+	for (unsigned id = 1; id <= 2; id++) {
+		fiber = waiting_for(id, FIB_WAIT_MUTEX, id, 3 - id);
+		stays(&fiber);
+	}
+	for (unsigned id = 3; id <= 9; id++) {
+		fiber = waiting_for(id, FIB_WAIT_MUTEX, 1, 2);
+		stays(&fiber);
+	}
+	assert_int_equal(found(&ins_rule_convoy), 0);
+	assert_int_equal(ins_rule_deadlock.find(&look, &findings), 0);
+	assert_int_equal(findings.count, 1);
+	assert_int_equal(findings.all[0].severity, INS_LASTS);
+	assert_int_equal(findings.all[0].weight, 2 + 7);
+}
+
+static void test_deadlock_with_a_deadline_counts_after_a_second(void **state)
+{
+	struct ins_fiber fiber;
+
+	(void)state;
+	for (unsigned id = 1; id <= 2; id++) {
+		fiber = waiting_for(id, FIB_WAIT_MUTEX, id, 3 - id);
+		fiber.row.deadline = 100 * S;
+		fiber.row.age = S / 2;
+		stays(&fiber);
+	}
+	assert_int_equal(found(&ins_rule_deadlock), 0);
+}
+
+/* A core: one reading. */
+static void test_deadlock_of_a_single_reading_must_be_older_than_the_reading(void **state)
+{
+	struct ins_fiber fiber;
+
+	(void)state;
+	look.still = true;
+	for (unsigned id = 1; id <= 2; id++) {
+		fiber = waiting_for(id, FIB_WAIT_MUTEX, id, 3 - id);
+		fiber.row.age = id == 1 ? S : S / 100;
+		stays(&fiber);
+	}
+	assert_int_equal(found(&ins_rule_deadlock), 0);
+}
+
+static void keep_carrier(int64_t runs_for, int64_t waits_for)
+{
+	struct ins_fiber runs = in_state(1, FIBER_RUNNING, runs_for);
+	struct ins_fiber waits = in_state(2, FIBER_RUNNABLE, waits_for);
+
+	stays(&runs);
+	stays(&waits);
+}
+
+static void test_carrier_is_kept_while_others_can_run(void **state)
+{
+	(void)state;
+	keep_carrier(S / 2, S / 2);
+	assert_int_equal(found(&ins_rule_carrier), 1);
+	assert_int_equal(findings.all[0].weight, 1);
+	assert_int_equal(ins_rule_delay.find(&look, &findings), 0);
+	assert_int_equal(findings.count, 1); /* that one is to blame */
+}
+
+static void test_carrier_of_one_that_nobody_waits_for_may_be_kept(void **state)
+{
+	(void)state;
+	keep_carrier(60 * S, S / 10);
+	assert_int_equal(found(&ins_rule_carrier), 0);
+}
+
+static void test_carrier_of_a_halted_process_is_not_kept(void **state)
+{
+	(void)state;
+	look.halted = true;
+	keep_carrier(S, S);
+	assert_int_equal(found(&ins_rule_carrier), 0);
+	assert_int_equal(ins_rule_delay.find(&look, &findings), 0);
+	assert_int_equal(findings.count, 0);
+}
+
+static void test_delay_is_of_the_99th_percentile(void **state)
+{
+	struct ins_fiber fiber = in_state(1, FIBER_RUNNING, S / 100);
+
+	(void)state;
+	was_switched(fiber);
+	for (unsigned id = 2; id < 102; id++) {
+		fiber = in_state(id, FIBER_RUNNABLE, id == 2 ? 5 * S : S / 100);
+		stays(&fiber);
+	}
+	assert_int_equal(found(&ins_rule_delay), 0); /* only one of a hundred */
+}
+
+static void test_delay_of_all_is_found(void **state)
+{
+	struct ins_fiber fiber = in_state(1, FIBER_RUNNING, S / 100);
+
+	(void)state;
+	was_switched(fiber);
+	for (unsigned id = 2; id < 12; id++) {
+		fiber = in_state(id, FIBER_RUNNABLE, S / 4);
+		stays(&fiber);
+	}
+	assert_int_equal(found(&ins_rule_delay), 1);
+	assert_int_equal(findings.all[0].fibers, 10);
+}
+
+static void test_pinned_is_a_wait_of_a_second(void **state)
+{
+	struct ins_fiber fiber = waiting_for(1, FIB_WAIT_MUTEX, 1, 0);
+
+	(void)state;
+	fiber.row.state = FIBER_RUNNING;
+	fiber.row.pins = 1;
+	fiber.row.age = S;
+	stays(&fiber);
+	fiber.row.id = 2;
+	fiber.row.age = S / 2;
+	stays(&fiber);
+	assert_int_equal(found(&ins_rule_pinned), 1);
+	assert_int_equal(findings.all[0].fibers, 1);
+}
+
+static void test_stack_is_nine_tenths_used(void **state)
+{
+	struct ins_fiber fiber = waiting_for(1, FIB_WAIT_SLEEP, 0, 0);
+
+	(void)state;
+	fiber.row.stack_size = 100000;
+	fiber.row.stack_used = 89999;
+	fiber.row.stack_high_water = FIB_ROW_UNKNOWN;
+	stays(&fiber);
+	fiber.row.id = 2;
+	fiber.row.stack_used = 1000;
+	fiber.row.stack_high_water = 90000; /* it was once */
+	stays(&fiber);
+	assert_int_equal(found(&ins_rule_stack), 1);
+	assert_int_equal(findings.all[0].fibers, 1);
+	assert_int_equal(findings.all[0].subject, 1);
+}
+
+/* The site has 200 fibers, then `more`; `ended` of the first are gone. */
+static void grow(unsigned more, unsigned ended)
+{
+	for (unsigned id = 1; id <= 200 + more; id++) {
+		struct ins_fiber fiber = waiting_for(id, FIB_WAIT_SLEEP, 0, 0);
+
+		if (id <= 200)
+			waiting_put(&before, &fiber);
+		if (id > ended)
+			waiting_put(&after, &fiber);
+	}
+}
+
+static void test_growth_is_more_and_none_ended(void **state)
+{
+	(void)state;
+	grow(10, 0);
+	assert_int_equal(found(&ins_rule_growth), 1);
+	assert_int_equal(findings.all[0].fibers, 210);
+	assert_int_equal(findings.all[0].weight, 10);
+}
+
+static void test_growth_is_not_where_one_has_ended(void **state)
+{
+	(void)state;
+	grow(10, 1);
+	assert_int_equal(found(&ins_rule_growth), 0);
+}
+
+static void test_growth_is_not_where_nothing_was_added(void **state)
+{
+	(void)state;
+	grow(0, 0);
+	assert_int_equal(found(&ins_rule_growth), 0);
+}
+
+static void test_findings_are_sorted_worst_first(void **state)
+{
+	(void)state;
+	assert_non_null(ins_findings_add(&findings, &ins_rule_convoy, INS_SLOW));
+	findings.all[0].weight = 900;
+	assert_non_null(ins_findings_add(&findings, &ins_rule_deadlock, INS_LASTS));
+	findings.all[1].weight = 2;
+	assert_non_null(ins_findings_add(&findings, &ins_rule_deadlock, INS_LASTS));
+	findings.all[2].weight = 5;
+	ins_findings_sort(&findings);
+	assert_int_equal(findings.all[0].weight, 5);
+	assert_int_equal(findings.all[1].weight, 2);
+	assert_int_equal(findings.all[2].weight, 900);
+}
+
+static void test_rules_have_names_and_help(void **state)
+{
+	(void)state;
+	for (size_t i = 0; ins_rules[i]; i++) {
+		assert_true(ins_rules[i]->name[0] && ins_rules[i]->help[0]);
+		assert_true(ins_rules[i]->find && ins_rules[i]->say);
+	}
+}
+
+#define RULE_TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		RULE_TEST(test_convoy_is_three_behind_one_for_a_second),
+		RULE_TEST(test_convoy_is_not_two),
+		RULE_TEST(test_convoy_is_not_short),
+		RULE_TEST(test_convoy_follows_locks_to_the_root_and_leaves_joins_out),
+		RULE_TEST(test_convoy_needs_a_root_that_has_not_been_switched),
+		RULE_TEST(test_convoy_behind_a_deadlock_is_the_deadlock),
+		RULE_TEST(test_deadlock_with_a_deadline_counts_after_a_second),
+		RULE_TEST(test_deadlock_of_a_single_reading_must_be_older_than_the_reading),
+		RULE_TEST(test_carrier_is_kept_while_others_can_run),
+		RULE_TEST(test_carrier_of_one_that_nobody_waits_for_may_be_kept),
+		RULE_TEST(test_carrier_of_a_halted_process_is_not_kept),
+		RULE_TEST(test_delay_is_of_the_99th_percentile),
+		RULE_TEST(test_delay_of_all_is_found),
+		RULE_TEST(test_pinned_is_a_wait_of_a_second),
+		RULE_TEST(test_stack_is_nine_tenths_used),
+		RULE_TEST(test_growth_is_more_and_none_ended),
+		RULE_TEST(test_growth_is_not_where_one_has_ended),
+		RULE_TEST(test_growth_is_not_where_nothing_was_added),
+		RULE_TEST(test_findings_are_sorted_worst_first),
+		RULE_TEST(test_rules_have_names_and_help),
+	};
+
+	harness_watchdog(110);
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
