@@ -74,6 +74,10 @@ ANSWERS = [
     ("waits", "fiberctl waits {crowd}"),
     ("waits", "fiberctl waits {deadlock}"),
     ("waits", "fiberctl waits {deadlock} --where wait=mutex"),
+    ("why", "fiberctl why {deadlock}"),
+    ("why", "fiberctl why {philosophers}"),
+    ("why", "fiberctl why {labels}"),
+    ("why", "fibertrace why {deadlock}"),
     ("deadlock", "fiberctl deadlock {deadlock}"),
     ("deadlock", "fiberctl deadlock {philosophers}"),
     ("deadlock", "fiberctl deadlock {drift}"),
@@ -153,8 +157,8 @@ def schemas():
 def run(command, *more):
     program, *words = command.split()
     p = subprocess.run([BUILD / "bin" / program, *words, *more], capture_output=True, timeout=SECONDS, check=False)
-    answers = (0, 1, 3) if words[:1] == ["deadlock"] else (0, 1)
-    if p.returncode not in answers:  # 1: a partial answer, marked as such; 3: a deadlock was found
+    answers = {"deadlock": (0, 1, 3), "why": (0, 1, 3, 4)}.get(words[0] if words else "", (0, 1))
+    if p.returncode not in answers:  # 1: a partial answer, marked as such; 3: a deadlock was found; 4: something slow
         raise ValueError(f"exit status {p.returncode}: {p.stderr.decode(errors='replace').strip()}")
     return p.stdout.decode()
 
