@@ -15,6 +15,7 @@
 
 #include "fiberctl/fiberctl.h"
 #include "fiberctl/policy.h"
+#include "fiberctl/verdict.h"
 #include "tool/process.h"
 #include "inspect/render/render.h"
 #include "inspect/text/escape.h"
@@ -31,7 +32,8 @@ struct table {
 static void head(struct table *t)
 {
 	if (!t->json && !t->summary.total)
-		printf("%10s %10s %8s %-8s %s\n", "PID", "FIBERS", "CARRIERS", "POLICY", "COMMAND");
+		printf("%10s %10s %8s %-8s %-14s %s\n", "PID", "FIBERS", "CARRIERS", "POLICY",
+		       "VERDICT", "COMMAND");
 }
 
 /*
@@ -54,23 +56,26 @@ static void describe(const struct fib_wire_process *p, const struct tool_socket 
 
 static void put(struct table *t, const struct fib_wire_process *p, const struct tool_socket *socket)
 {
-	char command[256], clean[sizeof command * 4], pid[16] = "-";
+	char command[256], clean[sizeof command * 4], pid[16] = "-", verdict[64];
 
+	ctl_verdict(socket, verdict, sizeof verdict);
 	describe(p, socket, command, sizeof command);
 	if (t->json) {
 		ins_json_row(&t->out,
-			     json_pack("{s:i, s:o, s:I, s:i, s:s, s:o, s:I, s:o}", "pid",
+			     json_pack("{s:i, s:o, s:I, s:i, s:s, s:s, s:o, s:I, s:o}", "pid",
 				       (int)socket->pid, "name", ins_json_text(p->name), "fibers",
 				       (json_int_t)p->fibers, "carriers", (int)p->carriers,
-				       "policy", ctl_policy_name(p->policy), "command",
-				       ins_json_text(command), "uid", (json_int_t)socket->uid,
-				       "socket", ins_json_text(socket->path)));
+				       "policy", ctl_policy_name(p->policy), "verdict", verdict,
+				       "command", ins_json_text(command), "uid",
+				       (json_int_t)socket->uid, "socket",
+				       ins_json_text(socket->path)));
 		return;
 	}
 	if (socket->pid)
 		snprintf(pid, sizeof pid, "%d", (int)socket->pid);
-	printf("%10s %10" PRIu64 " %8u %-8s %s\n", pid, p->fibers, p->carriers,
-	       ctl_policy_name(p->policy), ins_escape_quoted(command, clean, sizeof clean));
+	printf("%10s %10" PRIu64 " %8u %-8s %-14s %s\n", pid, p->fibers, p->carriers,
+	       ctl_policy_name(p->policy), verdict,
+	       ins_escape_quoted(command, clean, sizeof clean));
 }
 
 static const char *reason(int rc)

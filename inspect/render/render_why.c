@@ -64,7 +64,7 @@ static int busy_percent(const struct ins_look *look)
 	struct ins_fiber now, before;
 	uint64_t used = 0;
 
-	if (look->still || time <= 0 || !carriers)
+	if (look->single || time <= 0 || !carriers)
 		return -1;
 	for (i = 0; i < n; i++) {
 		ssize_t at;

@@ -59,7 +59,7 @@ int ins_look_take(struct ins_look *look, int64_t between, struct ins_error *erro
 {
 	int rc = read_once(look, NULL, &look->last, error);
 
-	if (rc == 0 && !look->still) {
+	if (rc == 0 && !look->single) {
 		wait_for(between);
 		rc = read_again(look, error);
 		if (rc == 0 && ins_deadlocks_fleeting(look->last.deadlocks)) {
@@ -98,7 +98,7 @@ bool ins_look_stayed(const struct ins_look *look, const struct ins_fiber *fiber)
 	struct ins_fiber before;
 	ssize_t at;
 
-	if (look->still)
+	if (look->single)
 		return true;
 	at = ins_table_find(look->earlier.table, fiber->row.id);
 	if (at < 0)

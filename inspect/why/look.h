@@ -33,16 +33,16 @@ struct ins_reading {
 
 struct ins_look {
 	struct ins_source *source;
-	pid_t pid;			  /* the process, if its /proc can be read; 0: none */
-	bool still;			  /* nothing changes: one reading is enough */
-	bool halted;			  /* the process does not run: a rule has found out why */
-	struct ins_reading earlier, last; /* still: earlier is empty */
+	pid_t pid;   /* the process, if its /proc can be read; 0: none */
+	bool single; /* read once: nothing changes in it, or there is no time */
+	bool halted; /* the process does not run: a rule has found out why */
+	struct ins_reading earlier, last; /* single: earlier is empty */
 	struct ins_unwinder *unwinder;
 	struct ins_symbols *symbols;
 };
 
 /*
- * Read the source, wait for `between` ns, and read it again. still: once. Returns 0 or a negative
+ * Read the source, wait for `between` ns, and read it again. single: once. Returns 0 or a negative
  * errno with error set. Drop the look in both cases.
  */
 int ins_look_take(struct ins_look *look, int64_t between, struct ins_error *error);
@@ -52,7 +52,7 @@ void ins_look_drop(struct ins_look *look);
 size_t ins_look_count(const struct ins_look *look);
 void ins_look_get(const struct ins_look *look, size_t i, struct ins_fiber *ret);
 
-/* Whether a fiber of the last reading has not been switched since the earlier one, or nothing changes. */
+/* Whether a fiber of the last reading has not been switched since the earlier one, or it was read once. */
 bool ins_look_stayed(const struct ins_look *look, const struct ins_fiber *fiber);
 
 /*

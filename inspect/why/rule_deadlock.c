@@ -46,9 +46,9 @@ static bool counts(const struct ins_look *look, const struct ins_deadlock *d)
 	int64_t shortest, longest;
 
 	find_ages(look, d, &shortest, &longest);
-	if (!d->lasting || (look->still && d->kind == INS_DEADLOCK_SELF))
+	if (!d->lasting || (look->single && d->kind == INS_DEADLOCK_SELF))
 		return longest >= INS_LOOK_LONG;
-	return !look->still || shortest > ins_table_summary(look->last.table)->sampled_ns + MOMENT;
+	return !look->single || shortest > ins_table_summary(look->last.table)->sampled_ns + MOMENT;
 }
 
 /* fiber 5, which has ended; thread 812 */

@@ -86,7 +86,7 @@ static int find(struct ins_look *look, struct ins_findings *ret)
 	size_t n, at = 0;
 	int rc = 0;
 
-	if (look->still || look->last.at - look->earlier.at < GROWTH_NS)
+	if (look->single || look->last.at - look->earlier.at < GROWTH_NS)
 		return 0;
 	all = gather_both(look, &n);
 	if (!all)

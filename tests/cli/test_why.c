@@ -147,6 +147,33 @@ static void test_text_of_a_healthy_program_says_what_it_waits_for(void **state)
 	harness_free(p);
 }
 
+/* What `fiberctl` alone says beside a program. */
+static void expect_word(const char *name, const char *word)
+{
+	struct harness_process *p = cli_start(NULL, "ready ", "trouble", name, NULL), *q;
+	char pattern[64];
+	const char *line;
+
+	q = cli_run("fiberctl", NULL);
+	snprintf(pattern, sizeof pattern, "\n%10d ", (int)p->pid);
+	line = strstr(q->out.bytes, pattern);
+	assert_non_null(line);
+	snprintf(pattern, sizeof pattern, " %s ", word);
+	line = strstr(line + 1, pattern);
+	if (!line)
+		fail_msg("no \"%s\" beside %d in:\n%s", word, (int)p->pid, q->out.bytes);
+	harness_free(q);
+	harness_free(p);
+}
+
+static void test_list_of_programs_has_the_verdict_in_a_word(void **state)
+{
+	(void)state;
+	expect_word("convoy", "convoy 5");
+	expect_word("deadlock", "deadlock 2");
+	expect_word("no-convoy", "ok");
+}
+
 static void test_usage_errors_are_named(void **state)
 {
 	(void)state;
@@ -158,17 +185,18 @@ static void test_usage_errors_are_named(void **state)
 
 int main(void)
 {
-	struct CMUnitTest tests[sizeof troubles / sizeof *troubles + 3] = {
+	struct CMUnitTest tests[sizeof troubles / sizeof *troubles + 4] = {
 		cmocka_unit_test(test_text_has_the_numbers_the_place_and_the_command_for_more),
 		cmocka_unit_test(test_text_of_a_healthy_program_says_what_it_waits_for),
 		cmocka_unit_test(test_usage_errors_are_named),
+		cmocka_unit_test(test_list_of_programs_has_the_verdict_in_a_word),
 	};
 	static char names[sizeof troubles / sizeof *troubles][64];
 
 	for (size_t i = 0; i < sizeof troubles / sizeof *troubles; i++) {
 		snprintf(names[i], sizeof names[i], "test_verdict_of_%s_is_the_same_everywhere",
 			 troubles[i].name);
-		tests[i + 3] = (struct CMUnitTest){names[i], expect_everywhere, NULL, NULL,
+		tests[i + 4] = (struct CMUnitTest){names[i], expect_everywhere, NULL, NULL,
 						   (void *)(uintptr_t)&troubles[i]};
 	}
 	harness_watchdog(110);

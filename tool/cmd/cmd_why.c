@@ -73,7 +73,7 @@ static int run(const struct tool_arguments *arguments)
 	code = tool->open(arguments, arguments->word[0], &look.source);
 	if (code != TOOL_WELL)
 		return code;
-	look.still = is_still(look.source);
+	look.single = is_still(look.source);
 	look.pid = look.source->modules->pid;
 	code = ask(arguments, &look, between);
 	ins_look_drop(&look);
@@ -98,7 +98,7 @@ const struct tool_command tool_why = {
 		"  delay     fibers that can run wait for 200ms at the 99th percentile\n"
 		"  pinned    fibers wait while they are pinned, for 1s and more\n"
 		"  stack     stacks of which 90 % or more are used\n"
-		"  growth    fibers from one place that only get more; only with --for 2s or more\n"
+		"  growth    fibers from one place only get more: with --for 2s or more\n"
 		"  limits    90 % of the descriptors, or of the control group's memory, are used\n"
 		"  stopped   its CPU quota is used up\n"
 		"A core or a snapshot is read once.\n"

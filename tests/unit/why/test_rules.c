@@ -185,7 +185,7 @@ static void test_deadlock_of_a_single_reading_must_be_older_than_the_reading(voi
 	struct ins_fiber fiber;
 
 	(void)state;
-	look.still = true;
+	look.single = true;
 	for (unsigned id = 1; id <= 2; id++) {
 		fiber = waiting_for(id, FIB_WAIT_MUTEX, id, 3 - id);
 		fiber.row.age = id == 1 ? S : S / 100;

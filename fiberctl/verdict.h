@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* verdict.h - what is wrong with a program, in a word */
+#ifndef CTL_VERDICT_H
+#define CTL_VERDICT_H
+
+#include <stddef.h>
+
+#include "tool/sockets.h"
+
+/*
+ * Look once at the fibers of the program behind the socket: "ok", or the worst finding of `why` and
+ * how many fibers it concerns, "deadlock 2"; "-" if the program does not let itself be read. One look
+ * cannot tell what lasts, so it finds less than `why` does. Returns buf.
+ */
+const char *ctl_verdict(const struct tool_socket *socket, char *buf, size_t size);
+
+#endif
