@@ -58,8 +58,8 @@ const struct tool fiberctl = {
 		 "of a program, or the path of a control socket (with a '/'); or a file that\n"
 		 "'fiberctl snapshot' wrote.\n",
 	.exits = "Exit status: 0 all well, 1 something is missing (the output says what and why),\n"
-		 "2 cannot reach the process or no such fiber, 3 a deadlock was found, 4 'why' found\n"
-		 "something slow, 64 wrong usage.",
+		 "2 cannot reach the process or no such fiber, 3 a deadlock was found, 4\n"
+		 "'why' found something slow, 64 wrong usage.",
 	.commands = commands,
 	.bare = &ctl_processes,
 	.open = open_source,

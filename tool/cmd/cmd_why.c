@@ -103,9 +103,8 @@ const struct tool_command tool_why = {
 		"  stopped   its CPU quota is used up\n"
 		"A core or a snapshot is read once.\n"
 		"\n"
-		"Exit status: 0 if nothing was found, 3 for a finding that will not end by "
-		"itself,\n"
-		"4 for others.\n",
+		"Exit status: 0 if nothing was found, 3 for a finding that will not end by\n"
+		"itself, 4 for others.\n",
 	.least = 1,
 	.most = 1,
 	.options = TOOL_TAKES(TOOL_OPT_FOR),
