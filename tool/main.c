@@ -21,11 +21,6 @@
 
 #define USAGE_WIDTH 19 /* in the list of all commands, which fits into 80 columns */
 
-static int no_command(const char *name)
-{
-	return tool_wrong(NULL, "%s: no such command", name);
-}
-
 static void put_option(const struct tool_option *o)
 {
 	char letter[8] = "", name[64];
@@ -163,7 +158,7 @@ int tool_main(const struct tool *program, int argc, char **argv)
 		return help(&arguments);
 	if (arguments.command && !tool_command_find(arguments.command)) {
 		if (!tool->bare_takes)
-			return no_command(arguments.command);
+			return tool_command_unknown(arguments.command);
 		make_bare(&arguments);
 	}
 	code = tool->arrange ? tool->arrange(&arguments) : TOOL_WELL;

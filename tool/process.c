@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "inspect/process/silence.h"
@@ -25,6 +26,7 @@
 #include "inspect/source/source.h"
 #include "inspect/text/read_file.h"
 #include "inspect/source/snapshot.h"
+#include "inspect/text/duration.h"
 #include "inspect/text/escape.h"
 #include "tool/report.h"
 #include "tool/round.h"
@@ -162,12 +164,38 @@ const char *tool_several_list(const struct tool_several *several, char *buf, siz
 	return buf;
 }
 
+/* How long the process has existed: "3h12m"; "-": unknown. Returns buf. */
+static const char *age_of(pid_t pid, char *buf, size_t size)
+{
+	struct timespec now;
+	char path[64];
+	struct stat s;
+
+	snprintf(path, sizeof path, "/proc/%d", (int)pid);
+	clock_gettime(CLOCK_REALTIME, &now);
+	if (stat(path, &s) < 0 || now.tv_sec < s.st_mtime) {
+		snprintf(buf, size, "-");
+		return buf;
+	}
+	return ins_duration_text((now.tv_sec - s.st_mtime) * INT64_C(1000000000), buf, size);
+}
+
 int tool_several_say(const struct tool_several *several, const char *name)
 {
-	char pids[256];
+	char command[256], clean[sizeof command * 4], age[32];
+	unsigned i;
+	int code = tool_cannot("%s: %u processes have that name: give a process id:", name,
+			       several->count);
 
-	return tool_cannot("%s: %u processes have that name: give a process id: %s", name,
-			   several->count, tool_several_list(several, pids, sizeof pids));
+	for (i = 0; i < several->count && i < TOOL_SEVERAL; i++) {
+		tool_process_command(several->pid[i], command, sizeof command);
+		fprintf(stderr, "%10d  %8s  %s\n", (int)several->pid[i],
+			age_of(several->pid[i], age, sizeof age),
+			ins_escape_quoted(command, clean, sizeof clean));
+	}
+	if (i < several->count)
+		fprintf(stderr, "%10s\n", "...");
+	return code;
 }
 
 struct search {

@@ -17,7 +17,14 @@
 #include "tool/options.h"
 
 /* Exit codes; scripts rely on them. */
-enum { TOOL_WELL = 0, TOOL_PARTIAL = 1, TOOL_CANNOT = 2, TOOL_FOUND = 3, TOOL_SLOW = 4, TOOL_USAGE = 64 };
+enum {
+	TOOL_WELL = 0,
+	TOOL_PARTIAL = 1,
+	TOOL_CANNOT = 2,
+	TOOL_FOUND = 3,
+	TOOL_SLOW = 4,
+	TOOL_USAGE = 64
+};
 
 struct tool_command {
 	const char *name;

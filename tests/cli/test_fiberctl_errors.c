@@ -38,6 +38,17 @@ static void test_fiberctl_usage_errors_are_64(void **state)
 	errors_of_usage("fiberctl", bad, sizeof(bad) / sizeof(bad[0]));
 }
 
+static void test_fiberctl_takes_the_beginning_of_a_command(void **state)
+{
+	const char *const number = cli_gone();
+
+	(void)state;
+	cli_expect_error(cli_run("fiberctl", "li", number, NULL), 2, "fiberctl", number);
+	cli_expect_error(cli_run("fiberctl", "dead", number, NULL), 2, "fiberctl", number);
+	/* For fibertrace another word is a process: 'li' is none. */
+	cli_expect_error(cli_run("fibertrace", "li", NULL), 2, "fibertrace", "li");
+}
+
 static void test_fiberctl_has_help(void **state)
 {
 	(void)state;
@@ -216,6 +227,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(test_fiberctl_usage_errors_are_64),
+		CASE(test_fiberctl_takes_the_beginning_of_a_command),
 		CASE(test_fiberctl_has_help),
 		CASE(test_fiberctl_no_such_process),
 		CASE(test_fiberctl_process_without_fibers),

@@ -101,6 +101,9 @@ static void test_options_that_no_command_has(void **state)
 		{{"list", pid, "--color"}, "--color", "requires an argument"},
 		{{"list", pid, "--all=yes"}, "--all", "doesn't allow an argument"},
 		{{"nosuch", pid}, "nosuch: no such command", "--help"},
+		{{"lsit", pid}, "lsit: no such command; did you mean 'list'?", "--help"},
+		{{"deadlok", pid}, "did you mean 'deadlock'?", "--help"},
+		{{"s", pid}, "s: no such command; did you mean 'show' or 'stacks' or ", "--help"},
 		{{"help", "nosuch"}, "nosuch: no such command", "--help"},
 	};
 
