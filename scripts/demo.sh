@@ -60,7 +60,8 @@ left() {
 	[ $seconds -gt 0 ] && echo $seconds
 }
 
-# step WORD...: print the command, run it, keep its output in $said
+# step WORD...: print the command, run it, keep its output in $said; it must end with the status $wanted
+wanted=0
 step() {
 	title=$*
 	printf '\n$ %s\n' "$title"
@@ -69,7 +70,7 @@ step() {
 	seconds=$(left) || fail "$LIMIT s are over"
 	timeout -k 2 "$seconds" "$tool" "$@" >"$said"
 	status=$?
-	[ $status -eq 0 ] || {
+	[ $status -eq $wanted ] || {
 		cat "$said"
 		fail "exit status $status"
 	}
@@ -173,6 +174,14 @@ ask_fiberctl() {
 	step fiberctl
 	show 5
 	says "^ *$httpd +$FIBERS +[1-9][0-9]* +warn +.*httpd"
+
+	wanted=4 # something is slow
+	step fiberctl why httpd
+	wanted=0
+	show 12
+	says "^httpd \(pid $httpd\): [0-9]+ of $FIBERS fibers wait for locks behind one that sleeps\$"
+	says '^  fiber [0-9]+ "conn-1" holds mutex "stats" for at least [0-9.]+m?s and has slept .* at httpd\.c:[0-9]+ in serve_hold$'
+	counts
 
 	step fiberctl list httpd
 	show 12
