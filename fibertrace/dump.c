@@ -19,7 +19,7 @@
 #include "inspect/query/group.h"
 #include "inspect/render/render.h"
 #include "inspect/symbols/symbolize.h"
-#include "inspect/unwind/unwind.h"
+#include "inspect/unwind/thread_stack_walk.h"
 #include "inspect/text/escape.h"
 #include "tool/details.h"
 
@@ -72,7 +72,7 @@ static int take_fiber(void *context, const struct ins_fiber *fiber)
 
 	if (!ins_query_match(&t->query, t->source, t->symbols, fiber))
 		return 0;
-	ins_unwind(t->unwinder, fiber, &t->walk);
+	ins_walk_row(t->unwinder, fiber, &t->walk);
 	ins_walk_limit(&t->walk, t->symbols, t->frames);
 	if (t->groups) {
 		if (ins_groups_add(t->groups, NULL, fiber, &t->walk) < 0)

@@ -19,7 +19,9 @@
 #include "inspect/render/render.h"
 #include "inspect/source/snapshot.h"
 #include "inspect/text/duration.h"
+#include "inspect/threads/threads.h"
 #include "tool/cmd/commands.h"
+#include "tool/command.h"
 #include "tool/named.h"
 #include "tool/report.h"
 #include "tool/sockets.h"
@@ -81,12 +83,51 @@ static int look_elsewhere(const struct tool_arguments *a)
 	return rc < 0 ? tool_cannot("%s", error.text) : TOOL_WELL;
 }
 
+/* The commands that can show threads. */
+static bool takes_threads(const struct tool_arguments *a)
+{
+	static const struct tool_command *const take[] = {&trace_dump,	 &tool_list,   &tool_show,
+							  &tool_bt,	 &tool_stacks, &tool_waits,
+							  &tool_deadlock};
+	const struct tool_command *command =
+		a->command ? tool_command_find(a->command) : fibertrace.bare;
+	size_t i;
+
+	for (i = 0; i < sizeof take / sizeof take[0]; i++)
+		if (take[i] == command)
+			return true;
+	return false;
+}
+
+/* Whether the threads are to be shown, after rc: of a search for fibers, or 0 before that. */
+static bool wants_threads(const struct tool_arguments *a, int rc)
+{
+	if (a->option[TOOL_OPT_THREADS])
+		return true;
+	return rc == -ENOENT && takes_threads(a) && !a->option[TOOL_OPT_MODULE];
+}
+
+static int show_threads(int rc, struct ins_error *error, struct ins_source **ret)
+{
+	if (rc == 0)
+		rc = ins_threads_show(*ret);
+	else
+		return rc;
+	if (rc < 0) {
+		ins_source_close(*ret);
+		ins_error_set(error, rc, "out of memory");
+	}
+	return rc;
+}
+
 static int open_live(const struct tool_arguments *a, pid_t pid, struct ins_source **ret)
 {
 	struct ins_error error = {""};
 	struct tool_socket socket;
-	int rc = ins_source_open_live(pid, &error, ret);
+	int rc = a->option[TOOL_OPT_THREADS] ? 0 : ins_source_open_live(pid, &error, ret);
 
+	if (wants_threads(a, rc))
+		rc = show_threads(ins_source_open_process(pid, &error, ret), &error, ret);
 	if (rc == -EPERM && tool_sockets_of(pid, &socket))
 		return tool_cannot(
 			"%s; or ask it itself, which takes no such right: 'fiberctl bt %d'",
@@ -138,6 +179,9 @@ static int open_source(const struct tool_arguments *a, const char *who, struct i
 {
 	int code = look_elsewhere(a);
 
+	if (a->option[TOOL_OPT_THREADS] && !takes_threads(a))
+		return tool_wrong(tool_command_find(a->command),
+				  "--threads: does not go with this command");
 	ins_registry_choose(a->option[TOOL_OPT_MODULE]);
 	if (code == TOOL_WELL)
 		code = open_word(a, who, ret);
@@ -180,7 +224,8 @@ const struct tool fibertrace = {
 	.options = TOOL_TAKES(TOOL_OPT_CORE) | TOOL_TAKES(TOOL_OPT_EXE) |
 		   TOOL_TAKES(TOOL_OPT_SNAPSHOT) | TOOL_TAKES(TOOL_OPT_MODULE) |
 		   TOOL_TAKES(TOOL_OPT_NO_PAUSE) | TOOL_TAKES(TOOL_OPT_VERBOSE) |
-		   TOOL_TAKES(TOOL_OPT_SYSROOT) | TOOL_TAKES(TOOL_OPT_DEBUG_DIR),
+		   TOOL_TAKES(TOOL_OPT_THREADS) | TOOL_TAKES(TOOL_OPT_SYSROOT) |
+		   TOOL_TAKES(TOOL_OPT_DEBUG_DIR),
 	.arrange = arrange,
 	.open = open_source,
 	.ended = say_pauses,

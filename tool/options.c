@@ -52,6 +52,7 @@ const struct tool_option tool_options[TOOL_OPT_COUNT] = {
 	[TOOL_OPT_STACKS_ONLY] = {"stacks-only", 0, NULL, "leave out what files have"},
 	[TOOL_OPT_SVG] = {"svg", 0, "FILE", "write a flame graph to FILE"},
 	[TOOL_OPT_SYSROOT] = {"sysroot", 0, "DIR", "look for the files of a core below DIR first"},
+	[TOOL_OPT_THREADS] = {"threads", 0, NULL, "show the threads, and not the fibers"},
 	[TOOL_OPT_VERBOSE] = {"verbose", 'v', NULL, "say on standard error what was done"},
 	[TOOL_OPT_WHERE] = {"where", 'w', "EXPR", "only fibers for which it is true"},
 };

@@ -91,6 +91,8 @@ struct ins_request {
 struct ins_summary {
 	uint64_t total;	    /* fibers that existed */
 	uint64_t shown;	    /* fibers emitted */
+	bool threads;	    /* not fibers were counted, but threads */
+	bool fiberless;	    /* because the program has no fibers */
 	int64_t sampled_ns; /* from the first to the last copy; 0 for a core */
 	/*
 	 * For a snapshot: when it was taken, ns of CLOCK_REALTIME, and on which host; else 0. Valid
@@ -144,6 +146,8 @@ struct ins_source {
 struct ins_event;
 struct fib_wire_events;
 struct ins_thread_stack;
+struct ins_thread_ids;
+struct ins_thread_at;
 
 /* Called for each event (event.h). A result other than 0 ends the read, which returns it. */
 typedef int ins_event_fn(void *context, const struct ins_event *event);
@@ -158,6 +162,13 @@ struct ins_source_ops {
 		      struct ins_error *error);
 	/* ins_thread_stack_read() (thread_stack.h); NULL: not supported. */
 	int (*thread)(struct ins_source *source, uint64_t tid, struct ins_thread_stack *ret);
+	/* The threads of the process, in any order. 0 or -ENOMEM; NULL: not supported. */
+	int (*threads)(struct ins_source *source, struct ins_thread_ids *ret);
+	/*
+	 * Where one of these threads is now (thread_at.h). 0; -ESRCH: it has exited; or another
+	 * negative errno. NULL: not supported.
+	 */
+	int (*thread_at)(struct ins_source *source, uint64_t tid, struct ins_thread_at *ret);
 };
 
 void ins_source_close(struct ins_source *source);

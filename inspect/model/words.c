@@ -43,6 +43,8 @@ const char *ins_words_wait_kind(const struct fib_layout *layout, unsigned kind)
 
 	if (layout && kind < layout->wait_count && layout->wait_names[kind][0])
 		return layout->wait_names[kind];
+	if (kind == INS_WAIT_FUTEX || kind == INS_WAIT_CALL)
+		return kind == INS_WAIT_FUTEX ? "futex" : "call";
 	return kind < FIB_WAIT_COUNT ? names[kind] : INS_WORDS_UNKNOWN;
 }
 
@@ -132,6 +134,11 @@ const char *ins_words_wait(const struct fib_layout *layout, const struct ins_fib
 		break;
 	case FIB_WAIT_FD:
 		say_fd(&l, row);
+		break;
+	case INS_WAIT_CALL:
+		ins_strbuf_char(&l, ' ');
+		ins_strbuf_escaped(&l, row->object_name);
+		say_left(&l, fiber);
 		break;
 	default:
 		say_object(&l, row, address);

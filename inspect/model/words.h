@@ -13,6 +13,13 @@
 #include "inspect/model/source.h"
 
 /*
+ * Waits of threads that no fiber has. They are at the end of the layout's table, so that a later
+ * libfiber may have more kinds.
+ */
+#define INS_WAIT_FUTEX (FIB_LAYOUT_WAITS - 2) /* an object that was not identified */
+#define INS_WAIT_CALL  (FIB_LAYOUT_WAITS - 1) /* a system call; object_name is its name */
+
+/*
  * "suspended", ... and "mutex", ...; layout may be NULL or lack a name. A name from the layout is
  * not escaped. Values beyond the last are INS_WORDS_UNKNOWN.
  */
@@ -22,6 +29,17 @@ const char *ins_words_wait_kind(const struct fib_layout *layout, unsigned kind);
 
 /* "read", "write", "read|write" for poll(2)'s bits. Returns buf. */
 const char *ins_words_events(unsigned events, char *buf, size_t size);
+
+/* What a row with these flags is, and what the rows of a summary are: "fiber" or "thread". */
+static inline const char *ins_words_row(unsigned flags)
+{
+	return flags & INS_FIBER_THREAD ? "thread" : "fiber";
+}
+
+static inline const char *ins_words_rows(const struct ins_summary *summary)
+{
+	return summary->threads ? "thread" : "fiber";
+}
 
 /*
  * What a fiber waits for: `mutex "cfg"@0x5f.. held by 88`, `mutex@0x5f.. held by thread 12`, `fd 17

@@ -58,6 +58,8 @@ FIELD(get_state)
 
 FIELD(get_age)
 {
+	if (sight->fiber->flags & INS_FIBER_THREAD)
+		return number_if(false, 0);
 	/* The clock of another machine may be behind: a negative age would sort as the oldest. */
 	return number(row_of(sight)->age > 0 ? (uint64_t)row_of(sight)->age : 0);
 }
@@ -84,11 +86,14 @@ FIELD(get_lived)
 
 FIELD(get_cpu)
 {
-	return number(row_of(sight)->cpu);
+	return counted(row_of(sight)->cpu);
 }
 
+/* How large the stack of a thread is was not looked up. */
 FIELD(get_stack)
 {
+	if (sight->fiber->flags & INS_FIBER_THREAD)
+		return number_if(false, 0);
 	if (fib_row_astray(row_of(sight)))
 		return (struct ins_value){.instead = "outside"};
 	return (struct ins_value){.known = fib_row_walkable(row_of(sight)),
@@ -98,7 +103,7 @@ FIELD(get_stack)
 
 FIELD(get_size)
 {
-	return number(row_of(sight)->stack_size);
+	return number_if(!(sight->fiber->flags & INS_FIBER_THREAD), row_of(sight)->stack_size);
 }
 
 FIELD(get_high_water)

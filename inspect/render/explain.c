@@ -50,13 +50,29 @@ static void say_time(struct sentence *w, const char *before, int64_t ns, const c
 	say(w, after);
 }
 
+/* How long it has been in its state; of a thread that is not known. */
+static void say_since(struct sentence *w, const struct ins_fiber *fiber, const char *since,
+		      const char *now)
+{
+	if (fiber->flags & INS_FIBER_THREAD)
+		say(w, now);
+	else
+		say_time(w, since, fiber->row.age, "");
+}
+
+static const char *noun(const struct sentence *w)
+{
+	return ins_words_rows(ins_table_summary(w->table));
+}
+
 /* fiber 88 "writer" */
 static void say_fiber(struct sentence *w, uint64_t id)
 {
 	ssize_t at = ins_table_find(w->table, id);
 	struct ins_fiber fiber;
 
-	say_number(w, "fiber ", id, "");
+	say(w, noun(w));
+	say_number(w, " ", id, "");
 	if (at < 0)
 		return;
 	ins_table_get(w->table, (size_t)at, &fiber);
@@ -147,27 +163,33 @@ static void say_holder(struct sentence *w, const struct fib_row *row)
 static void say_wait(struct sentence *w, const struct ins_fiber *fiber, bool itself)
 {
 	const char *has_waited = itself ? "itself has waited " : "has waited ";
+	const char *waits = itself ? "itself waits" : "waits";
 	const struct fib_row *row = &fiber->row;
 
 	switch (row->wait_kind) {
 	case FIB_WAIT_NONE:
-		say_time(w, "has been suspended for ", row->age, " for an unknown reason");
+		say_since(w, fiber, "has been suspended for ", "is suspended");
+		say(w, " for an unknown reason");
 		return;
 	case FIB_WAIT_SLEEP:
-		say_time(w, "has slept for ", row->age, "");
+		say_since(w, fiber, "has slept for ", "sleeps");
 		break;
 	case FIB_WAIT_PARK:
 		say_time(w, "has been parked for ", row->age, " and waits for fiber_unpark()");
 		break;
 	case FIB_WAIT_JOIN:
-		say_time(w, has_waited, row->age, " to join ");
+		say_since(w, fiber, has_waited, waits);
+		say(w, " to join ");
 		if (ins_wait_cause(row))
 			say_fiber(w, ins_wait_cause(row));
-		else
-			say(w, "an unknown fiber");
+		else {
+			say(w, "an unknown ");
+			say(w, noun(w));
+		}
 		break;
 	default:
-		say_time(w, has_waited, row->age, " for ");
+		say_since(w, fiber, has_waited, waits);
+		say(w, " for ");
 		say_object(w, fiber);
 		say_holder(w, row);
 		break;
@@ -211,6 +233,10 @@ static void say_running(struct sentence *w, const struct ins_fiber *fiber)
 	const struct fib_row *row = &fiber->row;
 	bool waits = row->wait_kind != FIB_WAIT_NONE;
 
+	if (fiber->flags & INS_FIBER_THREAD) {
+		say(w, "runs");
+		return;
+	}
 	say(w, waits ? "is pinned and blocks" : "has run");
 	if (row->carrier != FIB_ROW_CARRIER_NONE)
 		say_number(w, waits ? " carrier " : " on carrier ", row->carrier, "");
@@ -306,7 +332,9 @@ static void say_rest(struct sentence *w, uint64_t id)
 			steps = 0;
 		}
 	}
-	say_number(w, "; and so on to fiber ", id, "");
+	say(w, "; and so on to ");
+	say(w, noun(w));
+	say_number(w, " ", id, "");
 	say_number(w, " after ", more, " more, which ");
 	if (at < 0)
 		say(w, "no longer exists");
@@ -330,7 +358,9 @@ static void say_chain(struct sentence *w, struct ins_fiber *fiber)
 			say_rest(w, id);
 			return;
 		}
-		say_number(w, "; fiber ", id, " ");
+		say(w, "; ");
+		say(w, noun(w));
+		say_number(w, " ", id, " ");
 		if (at < 0) {
 			say(w, "no longer exists");
 			return;

@@ -14,6 +14,11 @@ static struct ins_table *table_of(const struct ins_deadlocks *found)
 	return ins_graph_table(ins_deadlocks_graph(found));
 }
 
+static const char *noun(const struct ins_deadlocks *found)
+{
+	return ins_words_rows(ins_table_summary(table_of(found)));
+}
+
 static void fiber_of(const struct ins_deadlocks *found, const struct ins_deadlock *d, size_t i,
 		     struct ins_fiber *ret)
 {
@@ -51,7 +56,7 @@ static void put_fiber(FILE *out, const struct ins_fiber *fiber)
 {
 	char name[sizeof fiber->row.name * 4];
 
-	fprintf(out, "fiber %" PRIu64 " \"%s\"", fiber->row.id,
+	fprintf(out, "%s %" PRIu64 " \"%s\"", ins_words_row(fiber->flags), fiber->row.id,
 		ins_escape_quoted(fiber->row.name, name, sizeof name));
 }
 
@@ -68,7 +73,8 @@ static void put_lock(FILE *out, const struct fib_layout *layout, const struct in
 				 sizeof holder));
 	if (d->kind == INS_DEADLOCK_THREAD)
 		fputs(", which is no fiber", out);
-	fprintf(out, "; %zu fiber%s for it", d->count, d->count == 1 ? " waits" : "s wait");
+	fprintf(out, "; %zu %s%s for it", d->count, noun(found),
+		d->count == 1 ? " waits" : "s wait");
 }
 
 static void put_ancestor(FILE *out, const struct ins_deadlocks *found, const struct ins_deadlock *d)
@@ -94,7 +100,7 @@ void ins_text_deadlock(FILE *out, const struct fib_layout *layout,
 	fprintf(out, "%s: ", word(d));
 	switch (d->kind) {
 	case INS_DEADLOCK_CYCLE:
-		fprintf(out, "%zu fibers wait for each other in a cycle", d->count);
+		fprintf(out, "%zu %ss wait for each other in a cycle", d->count, noun(found));
 		break;
 	case INS_DEADLOCK_SELF:
 		fiber_of(found, d, 0, &fiber);
@@ -113,7 +119,7 @@ void ins_text_deadlock(FILE *out, const struct fib_layout *layout,
 		fprintf(out, ", until a deadline in %s",
 			ins_duration_text(left(found, d), text, sizeof text));
 	if (d->behind)
-		fprintf(out, ", and %" PRIu64 " fiber%s behind %s", d->behind,
+		fprintf(out, ", and %" PRIu64 " %s%s behind %s", d->behind, noun(found),
 			d->behind == 1 ? " waits" : "s wait", d->count == 1 ? "it" : "them");
 	fputc('\n', out);
 }

@@ -32,10 +32,13 @@ void ins_text_header(FILE *out, const struct fib_layout *layout, const struct in
 {
 	char name[sizeof fiber->row.name * 4], age[32];
 
-	fprintf(out, "fiber %" PRIu64 " \"%s\" ", fiber->row.id,
+	fprintf(out, "%s %" PRIu64 " \"%s\" ", ins_words_row(fiber->flags), fiber->row.id,
 		ins_escape_quoted(fiber->row.name, name, sizeof name));
 	put_state(out, layout, fiber);
-	fprintf(out, ", %s]\n", ins_duration_text(fiber->row.age, age, sizeof age));
+	if (fiber->flags & INS_FIBER_THREAD)
+		fputs("]\n", out);
+	else
+		fprintf(out, ", %s]\n", ins_duration_text(fiber->row.age, age, sizeof age));
 }
 
 static void put_frame(FILE *out, unsigned number, const struct ins_frame *f)
@@ -109,11 +112,14 @@ void ins_text_group(FILE *out, const struct fib_layout *layout, const struct ins
 {
 	char name[sizeof group->fiber.row.name * 4], min[32], median[32], max[32];
 
-	fprintf(out, "%" PRIu64 " fiber%s ", group->count, group->count == 1 ? "" : "s");
+	fprintf(out, "%" PRIu64 " %s%s ", group->count, ins_words_row(group->fiber.flags),
+		group->count == 1 ? "" : "s");
 	put_state(out, layout, &group->fiber);
 	ins_duration_text(group->ages.min, min, sizeof min);
 	ins_duration_text(group->ages.max, max, sizeof max);
-	if (strcmp(min, max) == 0)
+	if (group->fiber.flags & INS_FIBER_THREAD)
+		fputs("]", out);
+	else if (strcmp(min, max) == 0)
 		fprintf(out, ", %s]", max);
 	else
 		fprintf(out, ", %s to %s, median %s]", min, max,
@@ -146,8 +152,9 @@ void ins_text_list_end(FILE *out, const struct ins_summary *summary, uint64_t ma
 	char took[32], text[512];
 
 	put_problems(out, problems);
-	fprintf(out, "shown %" PRIu64 " of %" PRIu64 " fiber%s, sampled over %s", summary->shown,
-		summary->total, summary->total == 1 ? "" : "s",
+	fprintf(out, "shown %" PRIu64 " of %" PRIu64 " %s%s%s, sampled over %s", summary->shown,
+		summary->total, ins_words_rows(summary), summary->total == 1 ? "" : "s",
+		summary->fiberless ? " of a program without fibers" : "",
 		ins_duration_text(summary->sampled_ns, took, sizeof took));
 	if (matched > summary->shown)
 		fprintf(out, "; %" PRIu64 " more %s: --all shows them", matched - summary->shown,

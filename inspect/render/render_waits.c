@@ -26,7 +26,8 @@ const char *ins_words_holder(struct ins_table *table, uint64_t holder, size_t at
 		ins_strbuf_text(&l, "thread ");
 		ins_strbuf_number(&l, tid);
 	} else {
-		ins_strbuf_text(&l, "fiber ");
+		ins_strbuf_text(&l, ins_words_rows(ins_table_summary(table)));
+		ins_strbuf_char(&l, ' ');
 		ins_strbuf_number(&l, holder);
 		if (at != INS_NOBODY) {
 			ins_table_get(table, at, &fiber);
@@ -47,6 +48,11 @@ const char *ins_words_holder(struct ins_table *table, uint64_t holder, size_t at
 }
 
 /* -- text -- */
+
+static const char *noun(const struct ins_waits *w)
+{
+	return ins_words_rows(ins_table_summary(ins_graph_table(ins_queues_graph(w->queues))));
+}
 
 static void put_ids(FILE *out, struct ins_table *table, const struct ins_queue *q)
 {
@@ -74,9 +80,11 @@ static void put_queue(FILE *out, const struct ins_waits *w, const struct ins_que
 	ins_duration_text(q->age_min, min, sizeof min);
 	ins_duration_text(q->age_max, max, sizeof max);
 	if (q->kind == FIB_WAIT_JOIN)
-		fprintf(out, "%8zu to join it, %s", q->count, min);
+		fprintf(out, "%8zu to join it", q->count);
 	else
-		fprintf(out, "%8zu for %s, %s", q->count, wait, min);
+		fprintf(out, "%8zu for %s", q->count, wait);
+	if (!(fiber.flags & INS_FIBER_THREAD))
+		fprintf(out, ", %s", min);
 	if (strcmp(min, max) != 0)
 		fprintf(out, " to %s", max);
 	put_ids(out, table, q);
@@ -89,7 +97,8 @@ static void put_holder(FILE *out, const struct ins_waits *w, const struct ins_ho
 	char text[256];
 	size_t i;
 
-	fprintf(out, "%" PRIu64 " fiber%s", h->waiting, h->waiting == 1 ? " waits" : "s wait");
+	fprintf(out, "%" PRIu64 " %s%s", h->waiting, noun(w),
+		h->waiting == 1 ? " waits" : "s wait");
 	if (h->behind)
 		fprintf(out, ", and %" PRIu64 " behind %s,", h->behind,
 			h->waiting == 1 ? "it" : "them");
@@ -130,11 +139,11 @@ void ins_text_waits(FILE *out, const struct ins_waits *w)
 	fprintf(out, "shown %zu of %zu holder%s%s; ", n, count, count == 1 ? "" : "s",
 		n < count ? " (--limit shows more)" : "");
 	if (ins_queues_waiting(w->queues) < ins_queues_all(w->queues))
-		fprintf(out, "shown %" PRIu64 " of %" PRIu64 " fibers that wait for others\n",
-			ins_queues_waiting(w->queues), ins_queues_all(w->queues));
+		fprintf(out, "shown %" PRIu64 " of %" PRIu64 " %ss that wait for others\n",
+			ins_queues_waiting(w->queues), ins_queues_all(w->queues), noun(w));
 	else
-		fprintf(out, "%" PRIu64 " of %zu fiber%s %s for others\n",
-			ins_queues_all(w->queues), fibers, fibers == 1 ? "" : "s",
+		fprintf(out, "%" PRIu64 " of %zu %s%s %s for others\n", ins_queues_all(w->queues),
+			fibers, noun(w), fibers == 1 ? "" : "s",
 			ins_queues_all(w->queues) == 1 ? "waits" : "wait");
 }
 

@@ -34,7 +34,7 @@ static int take(void *context, const struct ins_fiber *fiber)
 	struct answer *a = context;
 
 	layout = &a->stuck->source->layout;
-	ins_unwind(a->unwinder, fiber, &a->walk);
+	ins_walk_row(a->unwinder, fiber, &a->walk);
 	ins_walk_limit(&a->walk, a->symbols, a->stuck->frames);
 	if (a->stuck->json) {
 		json_array_append_new(a->fibers,
@@ -60,7 +60,8 @@ static int show_whole(struct answer *a, uint64_t id, struct ins_error *error)
 	if (rc != -ESRCH)
 		return rc;
 	if (!a->stuck->json)
-		fprintf(a->stuck->out, "fiber %" PRIu64 " has ended since\n", id);
+		fprintf(a->stuck->out, "%s %" PRIu64 " has ended since\n", ins_words_rows(&summary),
+			id);
 	return 0;
 }
 

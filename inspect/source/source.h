@@ -33,6 +33,13 @@ int ins_source_open_control(const char *path, pid_t pid, int64_t timeout_ns,
 int ins_source_open_live(pid_t pid, struct ins_error *error, struct ins_source **ret);
 
 /*
+ * Open the memory and the threads of a live process that need not have fibers: for
+ * ins_threads_show() (threads/threads.h), without which it must not be read. Errors as above, except
+ * for those about fibers.
+ */
+int ins_source_open_process(pid_t pid, struct ins_error *error, struct ins_source **ret);
+
+/*
  * Open a core file. exe: the executable to use, NULL: the one that the core names. -ENOENT, -EINVAL
  * if the file is no core of a fiber program, is of another machine, ...
  */

@@ -150,8 +150,12 @@ static int control_thread(struct ins_source *source, uint64_t tid, struct ins_th
 	return rc;
 }
 
-static const struct ins_source_ops control_ops = {control_read, control_close, control_events,
-						  control_thread};
+static const struct ins_source_ops control_ops = {
+	.read = control_read,
+	.close = control_close,
+	.events = control_events,
+	.thread = control_thread,
+};
 
 int ins_source_open_control(const char *path, pid_t pid, int64_t timeout_ns,
 			    struct ins_error *error, struct ins_source **ret)

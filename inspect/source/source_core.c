@@ -263,7 +263,8 @@ static int dead_thread(struct ins_source *source, uint64_t tid, struct ins_threa
 	return rc;
 }
 
-static const struct ins_source_ops dead_ops = {dead_read, dead_close, NULL, dead_thread};
+static const struct ins_source_ops dead_ops = {
+	.read = dead_read, .close = dead_close, .thread = dead_thread};
 
 /* The module of the program itself, or NULL. */
 static struct ins_module *program(struct dead *d)

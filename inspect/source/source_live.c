@@ -28,6 +28,8 @@
 #include "inspect/source/registry.h"
 #include "inspect/process/permission.h"
 #include "inspect/text/read_file.h"
+#include "inspect/process/thread.h"
+#include "inspect/process/thread_at_live.h"
 #include "inspect/process/thread_stack_live.h"
 
 static uint64_t live_run(struct ins_source *source, uint64_t address, uint64_t size,
@@ -110,7 +112,13 @@ static void live_close(struct ins_source *source)
 	free(l);
 }
 
-static const struct ins_source_ops live_ops = {live_read, live_close, NULL, ins_thread_stack_live};
+static const struct ins_source_ops live_ops = {
+	.read = live_read,
+	.close = live_close,
+	.thread = ins_thread_stack_live,
+	.threads = ins_thread_ids_live,
+	.thread_at = ins_thread_at_live,
+};
 
 /* Find the modules of the process and the way to read its memory. */
 static int open_memory(struct ins_live *l, struct ins_error *error)
@@ -169,7 +177,8 @@ static int open_registry(struct ins_live *l, struct ins_error *error)
 	return 0;
 }
 
-int ins_source_open_live(pid_t pid, struct ins_error *error, struct ins_source **ret)
+/* fibers: it must have fibers. */
+static int open_process(pid_t pid, bool fibers, struct ins_error *error, struct ins_source **ret)
 {
 	char state[64];
 	struct ins_live *l;
@@ -196,7 +205,7 @@ int ins_source_open_live(pid_t pid, struct ins_error *error, struct ins_source *
 	l->memory.file = -1;
 	l->pagemap = -1;
 	rc = open_memory(l, error);
-	if (rc == 0)
+	if (rc == 0 && fibers)
 		rc = open_registry(l, error);
 	if (rc < 0) {
 		live_close(&l->source);
@@ -204,4 +213,18 @@ int ins_source_open_live(pid_t pid, struct ins_error *error, struct ins_source *
 	}
 	*ret = &l->source;
 	return 0;
+}
+
+int ins_source_open_live(pid_t pid, struct ins_error *error, struct ins_source **ret)
+{
+	return open_process(pid, true, error, ret);
+}
+
+int ins_source_open_process(pid_t pid, struct ins_error *error, struct ins_source **ret)
+{
+	int rc = open_process(pid, false, error, ret);
+
+	if (rc == 0)
+		ins_thread_name(pid, (uint64_t)pid, (*ret)->name);
+	return rc;
 }

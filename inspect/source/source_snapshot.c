@@ -144,7 +144,12 @@ static int kept_thread(struct ins_source *source, uint64_t tid, struct ins_threa
 	return -EOPNOTSUPP;
 }
 
-static const struct ins_source_ops kept_ops = {kept_read, kept_close, kept_events, kept_thread};
+static const struct ins_source_ops kept_ops = {
+	.read = kept_read,
+	.close = kept_close,
+	.events = kept_events,
+	.thread = kept_thread,
+};
 
 int ins_source_open_snapshot(const char *path, struct ins_error *error, struct ins_source **ret)
 {

@@ -19,14 +19,13 @@
  */
 #include "inspect/unwind/frame_guess.h"
 
-#include <elf.h>
 #include <elfutils/libdwfl.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "inspect/elf/debug.h"
-#include "inspect/elf/image.h"
 #include "inspect/elf/plt.h"
+#include "inspect/unwind/call_target.h"
 
 static uint64_t word_at(const struct ins_fiber *fiber, size_t at)
 {
@@ -45,20 +44,6 @@ static bool links(const struct ins_fiber *fiber, size_t at)
 
 	return !saved ||
 	       (saved > fiber->row.sp + at && saved < fiber->row.sp + fiber->row.stack_size);
-}
-
-/* The target of the call before `back`; 0: the instruction does not contain it. x86-64. */
-static uint64_t target_of(struct ins_source *source, uint64_t back)
-{
-	unsigned char code[5];
-	int32_t distance;
-
-	if (ins_machine_self() != EM_X86_64 ||
-	    ins_source_memory(source, NULL, back - sizeof code, code, sizeof code) < 0 ||
-	    code[0] != 0xe8)
-		return 0;
-	memcpy(&distance, code + 1, sizeof distance);
-	return back + (uint64_t)(int64_t)distance;
 }
 
 static bool is_stub(struct ins_source *source, uint64_t address)
@@ -124,7 +109,7 @@ static enum belief leads_to(struct ins_source *source, uint64_t stub, uint64_t b
 static enum belief called(struct ins_unwinder *unwinder, struct ins_source *source,
 			  const struct ins_walk *walk, uint64_t back)
 {
-	uint64_t to = target_of(source, back), begin, inner;
+	uint64_t to = ins_call_target(source, back), begin, inner;
 	unsigned i;
 
 	for (i = 1; i < walk->count && walk->pc[i] != back; i++)

@@ -13,6 +13,8 @@
 
 #include <fiber/fiber.h>
 
+#include "inspect/model/words.h"
+
 struct ins_graph {
 	struct ins_table *table;
 	struct ins_node *nodes;
@@ -206,6 +208,7 @@ bool ins_node_waits(const struct ins_node *node)
 	case FIB_WAIT_OFFLOAD:
 	case FIB_WAIT_OP:
 	case FIB_WAIT_PINNED:
+	case INS_WAIT_CALL:
 		return node->holder != 0;
 	default:
 		return node->holder || node->object;

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "inspect/model/words.h"
 #include "layout/layout.h"
 
 bool ins_unfollowed_is(const struct ins_node *node)
@@ -19,6 +20,7 @@ bool ins_unfollowed_is(const struct ins_node *node)
 	case FIB_WAIT_OFFLOAD:
 	case FIB_WAIT_OP:
 	case FIB_WAIT_PINNED:
+	case INS_WAIT_CALL:
 		return false;
 	case FIB_WAIT_SELECT:
 		return node->object != 0; /* 0: it waits for descriptors only */

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ARGUMENTS 6
-
 /* Read the hexadecimal word at *at and advance *at behind it. */
 static bool take_word(const char **at, uint64_t *ret)
 {
@@ -24,9 +22,8 @@ static bool take_word(const char **at, uint64_t *ret)
 
 int fib_sleeper_parse(const char *text, struct fib_sleeper_place *ret)
 {
-	struct fib_sleeper_place sleeper;
+	struct fib_sleeper_place sleeper = {0};
 	const char *at;
-	uint64_t word;
 	char *end;
 	int i;
 
@@ -36,8 +33,8 @@ int fib_sleeper_parse(const char *text, struct fib_sleeper_place *ret)
 	if (end == text || sleeper.call < -1)
 		return -EPROTO;
 	at = end;
-	for (i = 0; sleeper.call >= 0 && i < ARGUMENTS; i++)
-		if (!take_word(&at, &word))
+	for (i = 0; sleeper.call >= 0 && i < FIB_SLEEPER_ARGUMENTS; i++)
+		if (!take_word(&at, &sleeper.argument[i]))
 			return -EPROTO;
 	if (!take_word(&at, &sleeper.sp) || !take_word(&at, &sleeper.pc) || strcmp(at, "\n") != 0 ||
 	    !sleeper.sp || !sleeper.pc)

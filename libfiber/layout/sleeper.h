@@ -10,9 +10,12 @@
 
 #include <stdint.h>
 
+#define FIB_SLEEPER_ARGUMENTS 6
+
 struct fib_sleeper_place {
 	int64_t call; /* system call number; -1: none, it waits for a page or is stopped */
 	uint64_t sp, pc;
+	uint64_t argument[FIB_SLEEPER_ARGUMENTS]; /* of the call; 0 without one */
 };
 
 /* Parse the file's text. Returns 1 and *ret if the thread sleeps there; 0 if it runs, or waits for

@@ -10,7 +10,7 @@
 
 #include "inspect/render/render.h"
 #include "inspect/symbols/limit.h"
-#include "inspect/unwind/unwind.h"
+#include "inspect/unwind/thread_stack_walk.h"
 #include "tool/cmd/commands.h"
 #include "tool/details.h"
 #include "tool/query.h"
@@ -49,7 +49,7 @@ static int take(void *context, const struct ins_fiber *fiber)
 		return 0;
 	ins_progress_give_way(&b->source->progress, !b->arguments->json);
 	begin(b);
-	ins_unwind(b->unwinder, fiber, &b->walk);
+	ins_walk_row(b->unwinder, fiber, &b->walk);
 	ins_walk_limit(&b->walk, b->symbols, b->frames);
 	if (tool_details_find(&b->details, b->source, b->symbols, fiber, &b->walk, &variables) < 0)
 		return -ENOMEM;

@@ -97,13 +97,14 @@ static void put_labels(FILE *out, const struct fib_row *row)
 }
 
 /* "41, 42, 43, ..." */
-static void put_waiters(FILE *out, const struct ins_waiters *waiters)
+static void put_waiters(FILE *out, const struct ins_waiters *waiters, unsigned flags)
 {
 	uint64_t count = waiters->joining + waiters->wanting;
 
 	if (!count)
 		return;
-	fprintf(out, "%-12s %" PRIu64 " fiber%s:", "waited for", count, count == 1 ? "" : "s");
+	fprintf(out, "%-12s %" PRIu64 " %s%s:", "waited for", count, ins_words_row(flags),
+		count == 1 ? "" : "s");
 	if (waiters->joining)
 		fprintf(out, " %" PRIu64 " join%s it%s", waiters->joining,
 			waiters->joining == 1 ? "s" : "", waiters->wanting ? "," : ";");
@@ -133,9 +134,10 @@ static void put(FILE *out, const struct show *s)
 	fprintf(out, "%s\n", s->why);
 	fprintf(out, "%-12s %s\n", "state",
 		ins_escape(ins_words_state(layout, row->state), text, sizeof text));
-	fprintf(out, "%-12s %s\n", "age", ins_duration_text(row->age, text, sizeof text));
+	if (!(s->fiber.flags & INS_FIBER_THREAD))
+		fprintf(out, "%-12s %s\n", "age", ins_duration_text(row->age, text, sizeof text));
 	put_wait(out, layout, &s->fiber);
-	put_waiters(out, &s->waiters);
+	put_waiters(out, &s->waiters, s->fiber.flags);
 	put_labels(out, row);
 	if (row->carrier != FIB_ROW_CARRIER_NONE)
 		fprintf(out, "%-12s %u\n", "carrier", row->carrier);
@@ -145,7 +147,8 @@ static void put(FILE *out, const struct show *s)
 	put_time(out, "waited", row->waited);
 	put_time(out, "lived", row->lived);
 	fprintf(out, "%-12s %u\n", "pins", row->pins);
-	put_stack(out, row);
+	if (!(s->fiber.flags & INS_FIBER_THREAD))
+		put_stack(out, row);
 	if (row->parent)
 		fprintf(out, "%-12s %" PRIu64 "%s\n", "parent", row->parent,
 			ins_table_find(s->others, row->parent) < 0 ? " (has ended)" : "");

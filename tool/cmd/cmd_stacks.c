@@ -13,6 +13,7 @@
 #include "tool/details.h"
 #include "tool/cmd/flames.h"
 #include "tool/report.h"
+#include "inspect/unwind/thread_stack_walk.h"
 #include "tool/cmd/commands.h"
 #include "tool/query.h"
 #include "inspect/symbols/limit.h"
@@ -46,7 +47,7 @@ static int take(void *context, const struct ins_fiber *fiber)
 
 	if (!ins_query_match(&s->query, s->source, s->symbols, fiber))
 		return 0;
-	ins_unwind(s->unwinder, fiber, &s->walk);
+	ins_walk_row(s->unwinder, fiber, &s->walk);
 	ins_walk_limit(&s->walk, s->symbols, s->frames);
 	if (by->info)
 		key = ins_field_words(by, ins_field_get(&sight, by), buf);

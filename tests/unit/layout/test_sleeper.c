@@ -70,7 +70,7 @@ static void test_anything_else_is_refused_and_writes_nothing(void **state)
 	};
 
 	(void)state;
-	at = (struct fib_sleeper_place){7, 8, 9};
+	at = (struct fib_sleeper_place){.call = 7, .sp = 8, .pc = 9};
 	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
 		assert_int_equal(fib_sleeper_parse(texts[i], &at), -EPROTO);
 	assert_int_equal(at.call, 7);

@@ -72,7 +72,7 @@ static void test_nothing_is_known_without_the_process(void **state)
 
 static bool sleeps(void *child)
 {
-	struct fib_sleeper_place sleeper = {-7, 0, 0};
+	struct fib_sleeper_place sleeper = {.call = -7};
 
 	return ins_thread_place(*(pid_t *)child, (uint64_t) * (pid_t *)child, &sleeper) == 1 &&
 	       sleeper.call >= 0 && sleeper.sp && sleeper.pc;

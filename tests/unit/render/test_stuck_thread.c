@@ -55,7 +55,9 @@ static int fake_thread(struct ins_source *source, uint64_t tid, struct ins_threa
 }
 
 static const struct ins_source_ops ops = {.read = fake_read, .close = fake_close},
-				   thread_ops = {fake_read, fake_close, NULL, fake_thread};
+				   thread_ops = {.read = fake_read,
+						 .close = fake_close,
+						 .thread = fake_thread};
 
 static int begin(void **state)
 {

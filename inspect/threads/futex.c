@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * futex.c - find what a thread that sleeps in futex(2) waits for
+ *
+ * The function of the C library in which the thread sleeps says the kind of object, the address of
+ * the futex says which object. A lock with priority inheritance needs no function: the kernel
+ * itself keeps its owner's tid in the futex.
+ */
+#include "inspect/threads/futex.h"
+
+#include <linux/futex.h>
+#include <time.h>
+
+#include "inspect/model/words.h"
+#include "inspect/threads/deadline.h"
+#include "inspect/threads/lock_function.h"
+#include "inspect/threads/mutex_object.h"
+
+#ifndef FUTEX_LOCK_PI2
+#define FUTEX_LOCK_PI2 13
+#endif
+
+#define LOCK_CONTENDED 2  /* the value of glibc's lock with waiters */
+#define COND_SIGNALS   40 /* offset in glibc's pthread_cond_t of two futexes of 4 bytes */
+#define BARRIER_ROUND  4  /* offset in glibc's pthread_barrier_t of its futex */
+
+struct call {
+	uint64_t address, timeout;
+	int operation; /* without flags */
+	uint32_t value;
+	bool realtime;
+};
+
+static struct call call_of(const struct ins_thread_at *at)
+{
+	return (struct call){
+		.address = at->argument[0],
+		.operation = (int)at->argument[1] & FUTEX_CMD_MASK,
+		.value = (uint32_t)at->argument[2],
+		.timeout = at->argument[3],
+		.realtime = at->argument[1] & FUTEX_CLOCK_REALTIME,
+	};
+}
+
+static int64_t deadline_of(const struct ins_sleeper *s, const struct call *call)
+{
+	/* These two wait relative to now and by the real-time clock; all others absolutely. */
+	if (call->operation == FUTEX_WAIT)
+		return ins_deadline_after(s, call->timeout);
+	return ins_deadline_at(s, call->timeout,
+			       call->realtime || call->operation == FUTEX_LOCK_PI
+				       ? CLOCK_REALTIME
+				       : CLOCK_MONOTONIC);
+}
+
+/* A thread that was signalled waits for the mutex of the condition, in the same function. */
+static bool waits_for_signal(const struct call *call)
+{
+	return call->operation != FUTEX_WAIT || call->value != LOCK_CONTENDED;
+}
+
+static void take_cond(const struct ins_sleeper *s, enum ins_libc libc, const struct call *call,
+		      struct fib_row *row)
+{
+	if (libc == INS_LIBC_GLIBC && !waits_for_signal(call)) {
+		row->wait_kind = FIB_WAIT_MUTEX;
+		row->wait_object = ins_mutex_object(s, libc, call->address, &row->holder);
+		return;
+	}
+	row->wait_kind = FIB_WAIT_COND;
+	/* The condition is aligned to 8 bytes. */
+	if (libc == INS_LIBC_GLIBC)
+		row->wait_object -= COND_SIGNALS + call->address % 8;
+}
+
+/* The futex of a join is the place in which the kernel clears the tid of a thread that exits. */
+static void take_join(const struct ins_sleeper *s, const struct call *call, struct fib_row *row)
+{
+	uint32_t tid;
+
+	row->wait_kind = FIB_WAIT_JOIN;
+	row->wait_object = 0;
+	row->wait_arg = FIB_ROW_UNKNOWN;
+	if (ins_sleeper_read(s, call->address, &tid, sizeof tid) && tid == call->value)
+		row->wait_arg = tid;
+}
+
+static void take_object(const struct ins_sleeper *s, const struct call *call, struct fib_row *row)
+{
+	enum ins_libc libc;
+	const enum ins_lock_function function = ins_lock_function(s, &libc);
+
+	switch (function) {
+	case INS_LOCK_FUNCTION_UNKNOWN:
+		break;
+	case INS_LOCK_FUNCTION_MUTEX:
+		row->wait_kind = FIB_WAIT_MUTEX;
+		row->wait_object = ins_mutex_object(s, libc, call->address, &row->holder);
+		break;
+	case INS_LOCK_FUNCTION_RWLOCK_READ:
+	case INS_LOCK_FUNCTION_RWLOCK_WRITE:
+		row->wait_kind = function == INS_LOCK_FUNCTION_RWLOCK_READ ? FIB_WAIT_RWLOCK_READ
+									   : FIB_WAIT_RWLOCK_WRITE;
+		row->wait_object =
+			ins_rwlock_object(s, libc, call->address, call->value, &row->holder);
+		break;
+	case INS_LOCK_FUNCTION_COND:
+		take_cond(s, libc, call, row);
+		break;
+	case INS_LOCK_FUNCTION_SEM:
+		row->wait_kind = FIB_WAIT_SEM;
+		break;
+	case INS_LOCK_FUNCTION_JOIN:
+		take_join(s, call, row);
+		break;
+	case INS_LOCK_FUNCTION_BARRIER:
+		row->wait_kind = FIB_WAIT_BARRIER;
+		if (libc == INS_LIBC_GLIBC)
+			row->wait_object -= BARRIER_ROUND;
+		break;
+	case INS_LOCK_FUNCTION_ONCE:
+		row->wait_kind = FIB_WAIT_ONCE;
+		break;
+	}
+}
+
+void ins_futex_wait(const struct ins_sleeper *sleeper, struct fib_row *row)
+{
+	const struct call call = call_of(sleeper->at);
+	uint32_t word;
+
+	row->wait_kind = INS_WAIT_FUTEX;
+	row->wait_object = call.address;
+	row->deadline = deadline_of(sleeper, &call);
+	take_object(sleeper, &call, row);
+	if (call.operation != FUTEX_LOCK_PI && call.operation != FUTEX_LOCK_PI2)
+		return;
+	row->wait_kind = FIB_WAIT_MUTEX;
+	row->wait_object = call.address;
+	row->holder = 0;
+	if (ins_sleeper_read(sleeper, call.address, &word, sizeof word) &&
+	    !(word & FUTEX_OWNER_DIED))
+		row->holder = word & FUTEX_TID_MASK;
+}
