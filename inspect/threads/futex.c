@@ -94,6 +94,9 @@ static void take_object(const struct ins_sleeper *s, const struct call *call, st
 	case INS_LOCK_FUNCTION_UNKNOWN:
 		break;
 	case INS_LOCK_FUNCTION_MUTEX:
+		/* The kernel has refused a deadlock with inheritance: glibc sleeps for ever. */
+		if (!call->value)
+			break;
 		row->wait_kind = FIB_WAIT_MUTEX;
 		row->wait_object = ins_mutex_object(s, libc, call->address, &row->holder);
 		break;
