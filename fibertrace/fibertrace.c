@@ -144,9 +144,18 @@ static int open_file(const struct tool_arguments *a, const char *path, bool core
 		     struct ins_source **ret)
 {
 	struct ins_error error = {""};
-	int rc = core ? ins_source_open_core(path, a->option[TOOL_OPT_EXE], &error, ret)
-		      : ins_source_open_snapshot(path, &error, ret);
+	const char *exe = a->option[TOOL_OPT_EXE];
+	int rc;
 
+	if (!core && a->option[TOOL_OPT_THREADS])
+		return tool_cannot("%s: is a snapshot: --threads needs a process or a core", path);
+	if (!core)
+		rc = ins_source_open_snapshot(path, &error, ret);
+	else
+		rc = a->option[TOOL_OPT_THREADS] ? 0 : ins_source_open_core(path, exe, &error, ret);
+	if (core && wants_threads(a, rc))
+		rc = show_threads(ins_source_open_core_process(path, exe, &error, ret), &error,
+				  ret);
 	if (rc == 0)
 		return TOOL_WELL;
 	return tool_cannot("%s%s", error.text,

@@ -20,6 +20,10 @@
 #define WORDS	    (sizeof(elf_gregset_t) / sizeof(uint64_t))
 #define NO_WORD	    WORDS
 #define PRESETS_MAX 4
+#define ARGUMENTS   6
+
+/* rdi, rsi, rdx, r10, r8, r9: the arguments of a system call on x86-64, by DWARF's numbers. */
+static const unsigned arguments[ARGUMENTS] = {5, 4, 1, 10, 8, 9};
 
 struct preset {
 	unsigned word;
@@ -204,6 +208,14 @@ bool ins_registers_call(const elf_gregset_t *words, int64_t *ret)
 	memcpy(word, words, sizeof word);
 	*ret = word[o->call] < 0 ? -1 : word[o->call];
 	return true;
+}
+
+bool ins_registers_argument(const struct ins_registers *registers, unsigned number, uint64_t *ret)
+{
+	const struct order *o = order();
+
+	return o && o->port.machine == EM_X86_64 && number < ARGUMENTS &&
+	       ins_registers_get(registers, arguments[number], ret);
 }
 
 bool ins_registers_to_status(const struct ins_registers *registers, pid_t tid,

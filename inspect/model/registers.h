@@ -75,6 +75,12 @@ bool ins_registers_from_kernel(const elf_gregset_t *words, struct ins_registers 
 bool ins_registers_call(const elf_gregset_t *words, int64_t *ret);
 
 /*
+ * Argument number 0 to 5 of the system call that a thread with these registers is in. False:
+ * unknown on this machine.
+ */
+bool ins_registers_argument(const struct ins_registers *registers, unsigned number, uint64_t *ret);
+
+/*
  * Make the status of a thread for a core from these registers; all others are 0. False: unknown
  * machine.
  */

@@ -47,6 +47,13 @@ int ins_source_open_core(const char *core, const char *exe, struct ins_error *er
 			 struct ins_source **ret);
 
 /*
+ * The same for a core whose program need not have fibers: for ins_threads_show(), like
+ * ins_source_open_process().
+ */
+int ins_source_open_core_process(const char *core, const char *exe, struct ins_error *error,
+				 struct ins_source **ret);
+
+/*
  * Open a snapshot (snapshot.h). Layout and modules are set at once. It can be read any number of
  * times.
  */

@@ -18,6 +18,7 @@
 
 #include "inspect/corefile/core.h"
 #include "inspect/corefile/core_status.h"
+#include "inspect/corefile/core_thread_at.h"
 #include "inspect/model/thread_stack.h"
 #include "inspect/source/guard.h"
 #include "inspect/source/reading.h"
@@ -263,8 +264,23 @@ static int dead_thread(struct ins_source *source, uint64_t tid, struct ins_threa
 	return rc;
 }
 
+static int dead_threads(struct ins_source *source, struct ins_thread_ids *ret)
+{
+	return ins_core_thread_ids(&((struct dead *)source)->core, ret);
+}
+
+static int dead_thread_at(struct ins_source *source, uint64_t tid, struct ins_thread_at *ret)
+{
+	return ins_core_thread_at(&((struct dead *)source)->core, tid, ret);
+}
+
 static const struct ins_source_ops dead_ops = {
-	.read = dead_read, .close = dead_close, .thread = dead_thread};
+	.read = dead_read,
+	.close = dead_close,
+	.thread = dead_thread,
+	.threads = dead_threads,
+	.thread_at = dead_thread_at,
+};
 
 /* The module of the program itself, or NULL. */
 static struct ins_module *program(struct dead *d)
@@ -307,6 +323,9 @@ static int open_registry(struct dead *d, const char *core, const char *exe, stru
 		struct ins_module *m = program(d);
 		bool hint = rc == -ENOENT && !exe && m && !m->bytes && !m->image.loaded;
 
+		/* It may have a registry that is missing here. */
+		if (rc == -ENOENT && (hint || d->core.missing))
+			rc = -ENODATA;
 		return ins_error_set(error, rc, "%s: has no fibers to show: %s%s%s", core, why.text,
 				     d->core.missing ? " (the core is truncated)" : "",
 				     hint ? "; give the executable after the core" : "");
@@ -353,8 +372,9 @@ static void find_crashed(struct dead *d)
 	d->source.crash = &d->core.crash;
 }
 
-int ins_source_open_core(const char *core, const char *exe, struct ins_error *error,
-			 struct ins_source **ret)
+/* fibers: it must be a core of a program with fibers. */
+static int open_core(const char *core, const char *exe, bool fibers, struct ins_error *error,
+		     struct ins_source **ret)
 {
 	struct dead *d = calloc(1, sizeof *d);
 	int rc;
@@ -371,14 +391,15 @@ int ins_source_open_core(const char *core, const char *exe, struct ins_error *er
 	rc = ins_core_open(core, error, &d->core);
 	if (rc == 0)
 		rc = open_modules(d, core, exe, error);
-	if (rc == 0)
+	if (rc == 0 && fibers)
 		rc = open_registry(d, core, exe, error);
 	if (rc < 0) {
 		dead_close(&d->source);
 		return rc;
 	}
 	d->source.pid = d->core.pid;
-	find_crashed(d);
+	if (fibers)
+		find_crashed(d);
 	if (d->core.missing)
 		ins_problems_add(&d->source.problems,
 				 "%s is truncated: %llu bytes of the process' memory are missing",
@@ -388,4 +409,21 @@ int ins_source_open_core(const char *core, const char *exe, struct ins_error *er
 				 core, d->core.cut);
 	*ret = &d->source;
 	return 0;
+}
+
+int ins_source_open_core(const char *core, const char *exe, struct ins_error *error,
+			 struct ins_source **ret)
+{
+	return open_core(core, exe, true, error, ret);
+}
+
+int ins_source_open_core_process(const char *core, const char *exe, struct ins_error *error,
+				 struct ins_source **ret)
+{
+	int rc = open_core(core, exe, false, error, ret);
+
+	if (rc == 0)
+		snprintf((*ret)->name, sizeof(*ret)->name, "%s",
+			 ((struct dead *)*ret)->core.program);
+	return rc;
 }
