@@ -169,6 +169,12 @@ struct ins_source_ops {
 	 * negative errno. NULL: not supported.
 	 */
 	int (*thread_at)(struct ins_source *source, uint64_t tid, struct ins_thread_at *ret);
+	/*
+	 * Stop a thread that runs, copy its stack and resume it. Counts the stop in
+	 * source->pauses. Returns as ins_thread_stack_read(). NULL: not supported.
+	 */
+	int (*thread_stopped)(struct ins_source *source, uint64_t tid,
+			      struct ins_thread_stack *ret);
 };
 
 void ins_source_close(struct ins_source *source);

@@ -103,7 +103,7 @@ size_t ins_pause_room(uint64_t stack_size)
 	return (size_t)(stack_size < STACK_MAX ? stack_size : STACK_MAX) + INS_PAUSE_ASIDE;
 }
 
-static void count_it(struct ins_pauses *count, const struct ins_ptrace_times *took)
+void ins_pause_count(struct ins_pauses *count, const struct ins_ptrace_times *took)
 {
 	if (!took->held_ns)
 		return;
@@ -120,7 +120,7 @@ enum ins_pause_end ins_pause(struct ins_pause *pause, struct ins_pauses *count)
 	struct ins_ptrace_times took;
 	const int rc = ins_ptrace_stop(pause->tid, use, pause, &took);
 
-	count_it(count, &took);
+	ins_pause_count(count, &took);
 	pause->error = rc < 0 ? rc : 0;
 	return rc >= 0		  ? (enum ins_pause_end)rc
 	       : rc == -ESRCH	  ? INS_PAUSE_GONE

@@ -48,6 +48,10 @@ struct ins_pause {
 /* How many bytes a copy of a fiber with a stack of that size may take. */
 size_t ins_pause_room(uint64_t stack_size);
 
+/* Count a stop. */
+struct ins_ptrace_times;
+void ins_pause_count(struct ins_pauses *count, const struct ins_ptrace_times *took);
+
 /*
  * Stop thread pause->tid, copy, resume the thread (ptrace_stop.h). Counted in *count unless it was
  * refused. Blocks up to a second.

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * thread_stack_live.c - copy the stack of a thread that sleeps in a live process, without stopping
- * it
+ * thread_stack_live.c - copy the stack of a thread of a live process
  *
- * The place where the thread sleeps is read before and after the copy. If the thread slept in the
+ * A thread that sleeps is not stopped.  * The place where the thread sleeps is read before and after the copy. If the thread slept in the
  * same place and has not yielded its CPU in between, it has not run, so the copy is consistent.
  * Otherwise it is copied again.
  */
 #include "inspect/process/thread_stack_live.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "inspect/process/thread.h"
+#include "inspect/process/thread_state.h"
 
 #define TRIES 8
 
@@ -73,4 +74,34 @@ int ins_thread_stack_live(struct ins_source *source, uint64_t tid, struct ins_th
 		rc = look(source, tid, ret);
 	}
 	return rc == -EAGAIN ? ins_thread_stack_none(ret, tid, FIB_WIRE_THREAD_MOVED) : rc;
+}
+
+struct stopped {
+	struct ins_source *source;
+	struct ins_thread_stack *ret;
+};
+
+static int copy_stopped(void *context, const struct ins_thread_state *thread)
+{
+	const struct stopped *s = context;
+
+	return ins_thread_stack_registers(s->source, (uint64_t)thread->tid, &thread->registers,
+					  s->ret);
+}
+
+int ins_thread_stack_stopped(struct ins_source *source, uint64_t tid, struct ins_thread_stack *ret)
+{
+	struct stopped s = {source, ret};
+	int rc;
+
+	ins_thread_stack_begin(ret, tid, FIB_WIRE_THREAD_HIDDEN);
+	rc = ins_thread_state_take_counted((pid_t)tid, copy_stopped, &s, source->pauses);
+	if (rc < 0 && rc != -ENOMEM) {
+		ins_thread_stack_none(
+			ret, tid, rc == -ESRCH ? FIB_WIRE_THREAD_ENDED : FIB_WIRE_THREAD_HIDDEN);
+		snprintf(ret->why, sizeof ret->why, "it runs, and could not be stopped: %s",
+			 strerror(-rc));
+		rc = 0;
+	}
+	return rc;
 }

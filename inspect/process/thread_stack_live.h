@@ -10,4 +10,10 @@
  */
 int ins_thread_stack_live(struct ins_source *source, uint64_t tid, struct ins_thread_stack *ret);
 
+/*
+ * Stop the thread, copy its stack and resume it (ptrace_stop.h). Counts the stop in source->pauses.
+ * Returns 0, also if it could not be stopped: then there is no stack and a reason; or -ENOMEM.
+ */
+int ins_thread_stack_stopped(struct ins_source *source, uint64_t tid, struct ins_thread_stack *ret);
+
 #endif

@@ -8,6 +8,7 @@
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 
+#include "inspect/process/pause.h"
 #include "inspect/process/ptrace_stop.h"
 
 struct call {
@@ -34,10 +35,19 @@ static int use(void *call, pid_t tid)
 	return h->fn(h->context, &thread);
 }
 
-int ins_thread_state_take(pid_t tid, ins_thread_state_fn *fn, void *context)
+int ins_thread_state_take_counted(pid_t tid, ins_thread_state_fn *fn, void *context,
+				  struct ins_pauses *count)
 {
 	struct call h = {fn, context};
 	struct ins_ptrace_times took;
+	const int rc = ins_ptrace_stop(tid, use, &h, &took);
 
-	return ins_ptrace_stop(tid, use, &h, &took);
+	if (count)
+		ins_pause_count(count, &took);
+	return rc;
+}
+
+int ins_thread_state_take(pid_t tid, ins_thread_state_fn *fn, void *context)
+{
+	return ins_thread_state_take_counted(tid, fn, context, NULL);
 }

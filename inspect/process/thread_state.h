@@ -25,4 +25,9 @@ struct ins_thread_state {
 typedef int ins_thread_state_fn(void *context, const struct ins_thread_state *thread);
 int ins_thread_state_take(pid_t tid, ins_thread_state_fn *fn, void *context);
 
+/* The same, counted in *count (pause.h). */
+struct ins_pauses;
+int ins_thread_state_take_counted(pid_t tid, ins_thread_state_fn *fn, void *context,
+				  struct ins_pauses *count);
+
 #endif

@@ -189,30 +189,32 @@ static json_t *counted(uint64_t ns)
 json_t *ins_json_fiber(const struct fib_layout *layout, const struct ins_fiber *fiber,
 		       struct ins_symbols *symbols, const struct ins_walk *walk)
 {
+	const bool thread = fiber->flags & INS_FIBER_THREAD;
 	const struct fib_row *row = &fiber->row;
 	json_t *stack, *ret;
 
-	stack = json_pack(
-		"{s:o, s:o, s:o, s:o}", "address", address_if(row->stack_low), "size",
-		number(row->stack_size), "used",
-		number_if(row->state != FIBER_RUNNING || row->stack_used, row->stack_used),
-		"highWater", counted(row->stack_high_water));
+	/* Where the stack of a thread begins and ends was not looked up. */
+	stack = json_pack("{s:o, s:o, s:o, s:o}", "address",
+			  address_if(thread ? 0 : row->stack_low), "size",
+			  number(thread ? 0 : row->stack_size), "used",
+			  number_if(!thread && (row->state != FIBER_RUNNING || row->stack_used),
+				    row->stack_used),
+			  "highWater", counted(row->stack_high_water));
 	if (stack && fib_row_astray(row))
 		json_object_set_new(stack, "pointerOutside", json_true());
-	ret = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:b, s:o, "
-			"s:o, s:o, s:o, s:o, s:o}",
-			"id", number(row->id), "parentId", number(row->parent), "name",
-			ins_json_text(row->name), "state",
-			ins_json_text(ins_words_state(layout, row->state)), "ageNs",
-			number_if(!(fiber->flags & INS_FIBER_THREAD), (uint64_t)row->age),
-			"switches", number(row->switches), "cpuNs", counted(row->cpu), "runnableNs",
-			counted(row->runnable), "waitedNs", counted(row->waited), "livedNs",
-			counted(row->lived), "pins", number(row->pins), "cancelled", row->cancelled,
-			"masked", (row->flags & FIB_ROW_MASKED) != 0, "carrier",
-			number_if(row->carrier != FIB_ROW_CARRIER_NONE, row->carrier), "wait",
-			wait_object(layout, fiber), "stack", stack, "entry",
-			entry_text(row, symbols), "spawn", spawn_object(row, symbols), "labels",
-			labels_object(row));
+	ret = json_pack(
+		"{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:b, s:o, "
+		"s:o, s:o, s:o, s:o, s:o}",
+		"id", number(row->id), "parentId", number(row->parent), "name",
+		ins_json_text(row->name), "state",
+		ins_json_text(ins_words_state(layout, row->state)), "ageNs",
+		number_if(!thread, (uint64_t)row->age), "switches", number(row->switches), "cpuNs",
+		counted(row->cpu), "runnableNs", counted(row->runnable), "waitedNs",
+		counted(row->waited), "livedNs", counted(row->lived), "pins", number(row->pins),
+		"cancelled", row->cancelled, "masked", (row->flags & FIB_ROW_MASKED) != 0,
+		"carrier", number_if(row->carrier != FIB_ROW_CARRIER_NONE, row->carrier), "wait",
+		wait_object(layout, fiber), "stack", stack, "entry", entry_text(row, symbols),
+		"spawn", spawn_object(row, symbols), "labels", labels_object(row));
 	if (ret && walk &&
 	    (json_object_set_new(ret, "frames", ins_json_frames(symbols, walk)) < 0 ||
 	     json_object_set_new(ret, "framesLeftOut", number(walk->left)) < 0 ||

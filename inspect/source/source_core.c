@@ -400,6 +400,8 @@ static int open_core(const char *core, const char *exe, bool fibers, struct ins_
 	d->source.pid = d->core.pid;
 	if (fibers)
 		find_crashed(d);
+	else if (d->core.crash.signal)
+		d->source.crash = &d->core.crash;
 	if (d->core.missing)
 		ins_problems_add(&d->source.problems,
 				 "%s is truncated: %llu bytes of the process' memory are missing",

@@ -118,6 +118,7 @@ static const struct ins_source_ops live_ops = {
 	.thread = ins_thread_stack_live,
 	.threads = ins_thread_ids_live,
 	.thread_at = ins_thread_at_live,
+	.thread_stopped = ins_thread_stack_stopped,
 };
 
 /* Find the modules of the process and the way to read its memory. */

@@ -137,6 +137,34 @@ static void give_stack(const struct ins_thread_stack *stack, struct ins_fiber *f
 	fiber->stack_size = stack->fiber.stack_size;
 }
 
+/*
+ * The stack of a thread that runs, if it may be stopped for that. In a core it needs no stop.
+ * -ENOMEM.
+ */
+static int stop(struct reading *r, const struct ins_thread_at *at, struct ins_thread_stack *stack,
+		struct ins_fiber *fiber)
+{
+	const struct ins_source_ops *base = r->shown->base;
+	int rc;
+
+	if (at->registers.pc)
+		rc = ins_thread_stack_registers(r->source, at->tid, &at->registers, stack);
+	else if (r->source->pauses && base->thread_stopped)
+		rc = base->thread_stopped(r->source, at->tid, stack);
+	else
+		return 0;
+	if (rc < 0)
+		return rc;
+	if (!stack->bytes) {
+		ins_problems_add(&r->source->problems, "thread %llu: no stack: %s",
+				 (unsigned long long)at->tid, stack->why);
+		return 0;
+	}
+	give_stack(stack, fiber);
+	fiber->flags |= INS_FIBER_PAUSED;
+	return 0;
+}
+
 /* Try once. 0; -EAGAIN: the thread has moved meanwhile; -ESRCH: it has exited; -ENOMEM. */
 static int look(struct reading *r, uint64_t tid, struct ins_thread_stack *stack,
 		struct ins_fiber *ret)
@@ -149,6 +177,8 @@ static int look(struct reading *r, uint64_t tid, struct ins_thread_stack *stack,
 	if (rc < 0)
 		return rc;
 	make_row(&at, ret);
+	if (at.runs && r->request->stacks)
+		return stop(r, &at, stack, ret);
 	if (!at.registers.pc)
 		return 0;
 	if (r->request->stacks || ins_thread_wait_needs_walk(&at))
