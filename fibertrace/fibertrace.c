@@ -107,10 +107,12 @@ static bool wants_threads(const struct tool_arguments *a, int rc)
 	return rc == -ENOENT && takes_threads(a) && !a->option[TOOL_OPT_MODULE];
 }
 
-static int show_threads(int rc, struct ins_error *error, struct ins_source **ret)
+/* rc: of opening the source without regard to fibers. */
+static int show_threads(const struct tool_arguments *a, int rc, struct ins_error *error,
+			struct ins_source **ret)
 {
 	if (rc == 0)
-		rc = ins_threads_show(*ret);
+		rc = ins_threads_show(*ret, !a->option[TOOL_OPT_THREADS]);
 	else
 		return rc;
 	if (rc < 0) {
@@ -127,7 +129,7 @@ static int open_live(const struct tool_arguments *a, pid_t pid, struct ins_sourc
 	int rc = a->option[TOOL_OPT_THREADS] ? 0 : ins_source_open_live(pid, &error, ret);
 
 	if (wants_threads(a, rc))
-		rc = show_threads(ins_source_open_process(pid, &error, ret), &error, ret);
+		rc = show_threads(a, ins_source_open_process(pid, &error, ret), &error, ret);
 	if (rc == -EPERM && tool_sockets_of(pid, &socket))
 		return tool_cannot(
 			"%s; or ask it itself, which takes no such right: 'fiberctl bt %d'",
@@ -154,7 +156,7 @@ static int open_file(const struct tool_arguments *a, const char *path, bool core
 	else
 		rc = a->option[TOOL_OPT_THREADS] ? 0 : ins_source_open_core(path, exe, &error, ret);
 	if (core && wants_threads(a, rc))
-		rc = show_threads(ins_source_open_core_process(path, exe, &error, ret), &error,
+		rc = show_threads(a, ins_source_open_core_process(path, exe, &error, ret), &error,
 				  ret);
 	if (rc == 0)
 		return TOOL_WELL;
@@ -178,7 +180,8 @@ static int open_word(const struct tool_arguments *a, const char *who, struct ins
 		return tool_wrong(NULL, "%s: is no process, and no file",
 				  ins_escape(who, plain, sizeof plain));
 	if (!path)
-		code = tool_named_look(who, file, &pid);
+		code = tool_named_look(who, file, takes_threads(a) && !a->option[TOOL_OPT_MODULE],
+				       &pid);
 	if (code != TOOL_WELL)
 		return code;
 	return pid ? open_live(a, pid, ret) : open_file(a, who, core, !path, ret);

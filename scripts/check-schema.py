@@ -41,6 +41,7 @@ FIXTURES = {
     # In the order of its options. philosophers: with 80 more waiting fibers there are more stacks than deadlock reads.
     "deadlock": "deadlock --crossing --ring 4 --timed --self --dead --gone --ancestor --suspect --thread --thread-ended "
                 "--thread-asleep --thread-running --behind 3 --others 3",
+    "threads": "threads ring 3",
     "philosophers": "deadlock --philosophers 3" + 80 * " --self",
 }
 # Schema and command. {crowd}: the process id of that fixture. {waiter}: a fiber of crowd that waits for a mutex. {parked}: a
@@ -116,6 +117,15 @@ ANSWERS = [
     ("waits", "fibertrace waits {deadlock}"),
     ("deadlock", "fibertrace deadlock {deadlock}"),
     ("diff", "fibertrace diff {before} {after}"),
+    ("list", "fibertrace list {threads}"),
+    ("list", "fibertrace list {crowd} --threads"),
+    ("show", "fibertrace show {threads} {threads}"),
+    ("bt", "fibertrace bt {threads} --all"),
+    ("stacks", "fibertrace stacks {threads}"),
+    ("waits", "fibertrace waits {threads}"),
+    ("deadlock", "fibertrace deadlock {threads}"),
+    ("fibertrace", "fibertrace {threads}"),
+    ("fibertrace-each", "fibertrace --each {threads}"),
     ("record", "fibertrace record {crowd} --for 50ms -o {file}"),
     ("report", "fibertrace report {recording}"),
 ]
@@ -131,7 +141,7 @@ WITHOUT_SCHEMA = {"completion", "watch"}
 # Commands whose schemas are still to be written.
 SCHEMA_TO_COME = set()
 # Keys that may be missing in an answer.
-OPTIONAL = {"matched", "policy.previous", "watchdog.previousNs", "groups[].valuesOf"}
+OPTIONAL = {"matched", "threads", "policy.previous", "watchdog.previousNs", "groups[].valuesOf"}
 OPTIONAL |= {f"{rows}[].frames[].{key}" for rows in ("groups", "fibers") for key in ("args", "locals")}
 MAPS = {"labels", "notFollowed", "states", "waits"}  # objects whose keys a schema cannot list
 

@@ -116,7 +116,7 @@ static int nobody(const struct search *s)
 			   s->name);
 }
 
-static int find_name(const char *name, bool file, pid_t *ret)
+static int find_name(const char *name, bool file, bool any, pid_t *ret)
 {
 	static struct search s;
 	const struct tool_several *found;
@@ -124,6 +124,8 @@ static int find_name(const char *name, bool file, pid_t *ret)
 	s = (struct search){.name = name};
 	look_at_all(&s);
 	found = s.own.count ? &s.own : &s.system;
+	if (!found->count && any && !file)
+		found = &s.others;
 	if (found->count > 1)
 		return tool_several_say(found, name);
 	/* Opening it reports which right is missing. */
@@ -133,13 +135,13 @@ static int find_name(const char *name, bool file, pid_t *ret)
 	return *ret || file ? TOOL_WELL : nobody(&s);
 }
 
-int tool_named_look(const char *who, bool file, pid_t *ret)
+int tool_named_look(const char *who, bool file, bool any, pid_t *ret)
 {
 	const bool digits = who[strspn(who, "0123456789")] == 0;
 	uint64_t number;
 
 	if (!digits)
-		return find_name(who, file, ret);
+		return find_name(who, file, any, ret);
 	*ret = 0;
 	if (tool_parse_id(who, &number) && number <= INT32_MAX &&
 	    (!file || tool_process_alive((pid_t)number)))

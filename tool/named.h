@@ -9,9 +9,10 @@
 /*
  * Resolve `who`, a word without '/', for tools that read memory: *ret is the process of that id or
  * name, or 0 for the file. file: a file of that name exists in the current directory. As with
- * control sockets, a process takes precedence; ./NAME is the file. Returns TOOL_WELL, or the exit
- * code after a message why it is neither.
+ * control sockets, a process takes precedence; ./NAME is the file. any: if no process with fibers
+ * has that name and there is no such file, one without fibers will do. Returns TOOL_WELL, or the
+ * exit code after a message why it is neither.
  */
-int tool_named_look(const char *who, bool file, pid_t *ret);
+int tool_named_look(const char *who, bool file, bool any, pid_t *ret);
 
 #endif

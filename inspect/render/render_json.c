@@ -255,9 +255,11 @@ json_t *ins_json_group(const struct fib_layout *layout, const struct ins_group *
 	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "key",
 			 ins_json_text(group->key ? group->key->text : NULL), "count",
 			 number(group->count), "fiberIds", ins_json_sample(&group->ids), "ageNs",
-			 ins_json_distribution(json_object(), &group->ages), "state",
-			 ins_json_text(ins_words_state(layout, group->fiber.row.state)), "wait",
-			 wait_object(layout, &group->fiber), "frames",
+			 group->fiber.flags & INS_FIBER_THREAD
+				 ? json_null()
+				 : ins_json_distribution(json_object(), &group->ages),
+			 "state", ins_json_text(ins_words_state(layout, group->fiber.row.state)),
+			 "wait", wait_object(layout, &group->fiber), "frames",
 			 ins_json_frames(symbols, group->walk), "framesLeftOut",
 			 number(group->walk->left), "truncated", group->walk->truncated);
 }
@@ -360,6 +362,8 @@ int ins_json_end(struct ins_json *json, const struct ins_summary *summary,
 			texts, ins_json_text(ins_problems_text(problems, i, text, sizeof text)));
 	put_taken(json, summary);
 	ins_json_key(json, "sampledNs", number((uint64_t)summary->sampled_ns));
+	if (summary->threads)
+		ins_json_key(json, "threads", json_true());
 	ins_json_key(json, "total", number(summary->total));
 	ins_json_key(json, "shown", number(summary->shown));
 	ins_json_key(json, "complete", json_boolean(lines == 0));

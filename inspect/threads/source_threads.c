@@ -18,6 +18,7 @@
 #include "inspect/model/thread_at.h"
 #include "inspect/model/thread_stack.h"
 #include "inspect/text/duration.h"
+#include "inspect/threads/restarted.h"
 #include "inspect/threads/thread_wait.h"
 #include "inspect/unwind/thread_stack_walk.h"
 
@@ -27,6 +28,7 @@
 struct shown {
 	struct ins_source_ops ops;
 	const struct ins_source_ops *base; /* of the source itself */
+	bool fiberless;			   /* the program has no fibers */
 	struct ins_unwinder *unwinder;
 	struct ins_symbols *symbols;
 	struct ins_walk walk;
@@ -70,12 +72,21 @@ static void make_row(const struct ins_thread_at *at, struct ins_fiber *ret)
 	ret->flags |= INS_FIBER_THREAD;
 }
 
+static int thread_at(const struct reading *r, uint64_t tid, struct ins_thread_at *ret)
+{
+	const int rc = r->shown->base->thread_at(r->source, tid, ret);
+
+	if (rc == 0)
+		ret->call = ins_restarted_call(r->source, ret);
+	return rc;
+}
+
 /* Whether the thread has slept since `before` was read. */
 static bool still(const struct reading *r, const struct ins_thread_at *before)
 {
 	struct ins_thread_at now;
 
-	return r->shown->base->thread_at(r->source, before->tid, &now) == 0 &&
+	return thread_at(r, before->tid, &now) == 0 &&
 	       now.call == before->call && now.switches == before->switches &&
 	       now.registers.pc == before->registers.pc && now.registers.sp == before->registers.sp;
 }
@@ -170,7 +181,7 @@ static int look(struct reading *r, uint64_t tid, struct ins_thread_stack *stack,
 		struct ins_fiber *ret)
 {
 	struct ins_thread_at at;
-	int rc = r->shown->base->thread_at(r->source, tid, &at);
+	int rc = thread_at(r, tid, &at);
 
 	memset(ret, 0, sizeof *ret);
 	ret->now = strcmp(r->source->kind, "core") == 0 ? 0 : ins_duration_now();
@@ -273,7 +284,7 @@ static int read_all(struct ins_source *source, const struct ins_request *request
 	size_t i;
 
 	ret->threads = true;
-	ret->fiberless = !source->layout.magic[0];
+	ret->fiberless = r.shown->fiberless;
 	ret->total = r.ids.count;
 	for (i = 0; rc == 0 && i < r.ids.count; i++)
 		if (!request->id || request->id == r.ids.tid[i])
@@ -301,7 +312,7 @@ static void close_shown(struct ins_source *source)
 	source->ops->close(source);
 }
 
-int ins_threads_show(struct ins_source *source)
+int ins_threads_show(struct ins_source *source, bool fiberless)
 {
 	struct shown *shown;
 
@@ -310,6 +321,7 @@ int ins_threads_show(struct ins_source *source)
 	shown = calloc(1, sizeof *shown);
 	if (!shown)
 		return -ENOMEM;
+	shown->fiberless = fiberless;
 	shown->base = source->ops;
 	shown->ops = *source->ops;
 	shown->ops.read = read_all;

@@ -19,10 +19,11 @@
 
 /*
  * From now on the source's reads emit its threads in place of its fibers: id is the tid, flags has
- * INS_FIBER_THREAD, age is unknown and 0. Returns 0, -EOPNOTSUPP: the source cannot list threads;
- * or -ENOMEM. After an error the source is unchanged.
+ * INS_FIBER_THREAD, age is unknown and 0. fiberless: the program has no fibers, and the summary says
+ * so. Returns 0, -EOPNOTSUPP: the source cannot list threads; or -ENOMEM. After an error the source
+ * is unchanged.
  */
-int ins_threads_show(struct ins_source *source);
+int ins_threads_show(struct ins_source *source, bool fiberless);
 
 /* Whether the source emits threads. */
 bool ins_threads_shown(const struct ins_source *source);

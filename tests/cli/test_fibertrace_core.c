@@ -106,7 +106,7 @@ static void test_truncated_core_is_partial_or_refused_and_never_a_crash(void **s
 	}
 }
 
-static void test_core_of_a_program_without_fibers_is_refused(void **state)
+static void test_core_of_a_program_without_fibers_is_refused_by_what_needs_them(void **state)
 {
 	struct harness_process *plain = cli_without_fibers();
 	char foreign[HARNESS_PATH];
@@ -114,7 +114,8 @@ static void test_core_of_a_program_without_fibers_is_refused(void **state)
 	(void)state;
 	cored_crowd_needed();
 	cli_core(plain->pid, "foreign", foreign);
-	cli_expect_error(cli_run("fibertrace", "--core", foreign, NULL), 2, "fibertrace", foreign);
+	cli_expect_error(cli_run("fibertrace", "tree", "--core", foreign, NULL), 2, "fibertrace",
+			 foreign);
 	harness_free(plain);
 }
 
@@ -213,7 +214,8 @@ int main(void)
 		cmocka_unit_test(test_core_gives_every_fiber_that_the_process_had),
 		cmocka_unit_test(test_core_is_grouped_by_default),
 		cmocka_unit_test(test_truncated_core_is_partial_or_refused_and_never_a_crash),
-		cmocka_unit_test(test_core_of_a_program_without_fibers_is_refused),
+		cmocka_unit_test(
+			test_core_of_a_program_without_fibers_is_refused_by_what_needs_them),
 		cmocka_unit_test(test_core_without_its_executable_says_so),
 		cmocka_unit_test(test_core_with_another_executable_is_refused),
 		cmocka_unit_test(test_files_that_are_no_core_are_refused),

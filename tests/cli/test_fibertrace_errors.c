@@ -35,13 +35,15 @@ static void test_fibertrace_names_a_process_that_does_not_exist(void **state)
 	cli_expect_error(cli_run("fibertrace", number, "--json", NULL), 2, "fibertrace", number);
 }
 
-static void test_fibertrace_names_a_process_without_fibers(void **state)
+static void test_fibertrace_names_a_process_without_fibers_where_it_needs_them(void **state)
 {
 	struct harness_process *plain = cli_without_fibers();
 	const char *const number = cli_number((uint64_t)plain->pid);
 
 	(void)state;
-	cli_expect_error(cli_run("fibertrace", number, NULL), 2, "fibertrace", number);
+	cli_expect_error(cli_run("fibertrace", "tree", number, NULL), 2, "fibertrace", number);
+	cli_expect_error(cli_run("fibertrace", "list", number, "--module", "libz.so", NULL), 2,
+			 "fibertrace", number);
 	harness_free(plain);
 }
 
@@ -68,7 +70,7 @@ int main(void)
 		CASE(test_fibertrace_usage_errors_are_64),
 		CASE(test_fibertrace_has_help),
 		CASE(test_fibertrace_names_a_process_that_does_not_exist),
-		CASE(test_fibertrace_names_a_process_without_fibers),
+		CASE(test_fibertrace_names_a_process_without_fibers_where_it_needs_them),
 		CASE(test_fibertrace_runs_where_process_vm_readv_is_forbidden_to_the_program),
 	};
 
