@@ -9,9 +9,11 @@
 #include "inspect/threads/threads.h"
 
 #include <errno.h>
+#include <linux/futex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 #include <fiber/fiber.h>
 
@@ -86,25 +88,53 @@ static bool still(const struct reading *r, const struct ins_thread_at *before)
 {
 	struct ins_thread_at now;
 
-	return thread_at(r, before->tid, &now) == 0 &&
-	       now.call == before->call && now.switches == before->switches &&
-	       now.registers.pc == before->registers.pc && now.registers.sp == before->registers.sp;
+	return thread_at(r, before->tid, &now) == 0 && now.call == before->call &&
+	       now.switches == before->switches && now.registers.pc == before->registers.pc &&
+	       now.registers.sp == before->registers.sp;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
 }
 
 /*
- * Locks have the numbers of the process' own pid namespace. Where these differ from ours, only
- * numbers of threads that exist are translated.
+ * Translate a number of the process' own pid namespace. *ret_exists: it is one of its threads. If
+ * the namespace differs from ours, the number of another thread is unknown: 0.
  */
-static uint64_t number_of(const struct reading *r, uint64_t inner)
+static uint64_t number_of(const struct reading *r, uint64_t inner, bool *ret_exists)
 {
 	size_t i;
 
-	if (!r->inner || !inner)
+	if (!r->inner) {
+		*ret_exists = bsearch(&inner, r->ids.tid, r->ids.count, sizeof inner, by_number);
 		return inner;
+	}
 	for (i = 0; i < r->ids.count; i++)
-		if (r->inner[i] == inner)
+		if (r->inner[i] == inner) {
+			*ret_exists = true;
 			return r->ids.tid[i];
+		}
+	*ret_exists = false;
 	return 0;
+}
+
+/*
+ * The thread that holds what another one waits for in this place; inner: as the lock has it. A
+ * thread that is not of this process may have exited. But it may also be of another process that
+ * shares the lock, or of the parent, whose locks a forked child has a copy of: then it is unknown.
+ */
+static uint64_t holder_of(const struct reading *r, const struct ins_thread_at *at, uint64_t inner)
+{
+	const bool shared = at->call == SYS_futex && !(at->argument[1] & FUTEX_PRIVATE_FLAG);
+	bool exists;
+	const uint64_t tid = inner ? number_of(r, inner, &exists) : 0;
+
+	if (!tid || exists)
+		return tid;
+	return shared || tid < (uint64_t)r->source->pid ? 0 : tid;
 }
 
 /* Find what the thread waits for. at->registers.pc is not 0. */
@@ -114,15 +144,16 @@ static void find_wait(struct reading *r, const struct ins_thread_at *at,
 	struct shown *shown = r->shown;
 	struct ins_sleeper sleeper = {r->source, shown->symbols, at, &shown->walk, fiber->now};
 	struct fib_row *row = &fiber->row;
+	bool exists;
 
 	shown->walk.count = 0;
 	if (stack->bytes && ins_thread_wait_needs_walk(at))
 		ins_thread_stack_walk(shown->unwinder, stack, &shown->walk);
 	ins_thread_wait(&sleeper, row);
-	row->holder = number_of(r, row->holder);
+	row->holder = holder_of(r, at, row->holder);
 	if (row->wait_kind == FIB_WAIT_JOIN && row->wait_arg != FIB_ROW_UNKNOWN) {
-		row->wait_arg = number_of(r, row->wait_arg);
-		row->wait_arg = row->wait_arg ? row->wait_arg : FIB_ROW_UNKNOWN;
+		row->wait_arg = number_of(r, row->wait_arg, &exists);
+		row->wait_arg = exists ? row->wait_arg : FIB_ROW_UNKNOWN;
 	}
 }
 
@@ -232,13 +263,6 @@ static int emit(struct reading *r, uint64_t tid, ins_fiber_fn *fn, void *context
 	}
 	ins_thread_stack_free(&stack);
 	return rc;
-}
-
-static int by_number(const void *a, const void *b)
-{
-	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
 }
 
 /* Find the numbers that the threads have in the process. */

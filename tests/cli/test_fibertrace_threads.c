@@ -141,6 +141,12 @@ static void test_a_mutex_of_a_thread_that_has_exited_is_lost(void **state)
 	expect("orphan", NULL, NULL, "dead-holder", 1);
 }
 
+static void test_a_holder_in_another_process_is_unknown(void **state)
+{
+	(void)state;
+	expect("foreign", NULL, NULL, NULL, 0);
+}
+
 static void test_readers_are_no_known_holder(void **state)
 {
 	(void)state;
@@ -356,6 +362,7 @@ int main(void)
 		cmocka_unit_test(test_crossed_rwlocks_are_a_deadlock),
 		cmocka_unit_test(test_a_join_is_part_of_a_cycle),
 		cmocka_unit_test(test_a_mutex_of_a_thread_that_has_exited_is_lost),
+		cmocka_unit_test(test_a_holder_in_another_process_is_unknown),
 		cmocka_unit_test(test_readers_are_no_known_holder),
 		cmocka_unit_test(test_a_convoy_is_no_deadlock),
 		cmocka_unit_test(test_other_objects_are_recognized),
