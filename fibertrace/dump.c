@@ -19,6 +19,7 @@
 #include "inspect/query/group.h"
 #include "inspect/render/render.h"
 #include "inspect/symbols/symbolize.h"
+#include "inspect/threads/threads.h"
 #include "inspect/unwind/thread_stack_walk.h"
 #include "inspect/text/escape.h"
 #include "tool/details.h"
@@ -57,7 +58,7 @@ static void begin(struct trace *t)
 		 * The program's clock stops while all its threads sleep, and a core has no other
 		 * clock.
 		 */
-		if (strcmp(s->kind, "core") == 0)
+		if (strcmp(s->kind, "core") == 0 && !ins_threads_shown(s))
 			puts("times are those of when anything last ran");
 		if (s->crash)
 			puts(ins_crash_text(s->crash, crash, sizeof crash));

@@ -226,7 +226,7 @@ const struct tool fibertrace = {
 		 "its cooperation; or of a snapshot that 'fiberctl snapshot' wrote. Fibers in the\n"
 		 "same place are grouped and counted. PROCESS is a process id, the name of a\n"
 		 "program, or a core file or a snapshot. The commands are those of fiberctl,\n"
-		 "without the program's help.\n",
+		 "without the program's help. Of a program without fibers, the threads are shown.\n",
 	.exits = "Exit status: 0 all well, 1 something is missing (the output says what and why),\n"
 		 "2 cannot read the process or file, 3 a deadlock was found, 4 'why' found\n"
 		 "something slow, 64 wrong usage.",

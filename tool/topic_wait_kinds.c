@@ -73,6 +73,12 @@ static void print(void)
 		if (kinds[i].object)
 			printf("  object  %s\n", kinds[i].object);
 	}
+	puts("\nThreads, which fibertrace shows of a program without fibers, wait for the "
+	     "mutexes,\n"
+	     "locks, conditions, semaphores, barriers and onces of the C library, to join a "
+	     "thread,\n"
+	     "for descriptors and for time. Their 'holder' is a thread. They have two more kinds:\n"
+	     "futex, an object that was not identified, and call, a system call by its name.");
 	puts("\nA deadline ends every wait that was given one, fiber_cancel() all but those of a\n"
 	     "fiber that may not leave yet, because others use its memory: for a group, or for an\n"
 	     "operation on a file.");

@@ -91,8 +91,6 @@ struct ins_request {
 struct ins_summary {
 	uint64_t total;	    /* fibers that existed */
 	uint64_t shown;	    /* fibers emitted */
-	bool threads;	    /* not fibers were counted, but threads */
-	bool fiberless;	    /* because the program has no fibers */
 	int64_t sampled_ns; /* from the first to the last copy; 0 for a core */
 	/*
 	 * For a snapshot: when it was taken, ns of CLOCK_REALTIME, and on which host; else 0. Valid
@@ -100,6 +98,8 @@ struct ins_summary {
 	 */
 	int64_t taken;
 	const char *host;
+	bool threads;	/* not fibers were counted, but threads */
+	bool fiberless; /* because the program has no fibers */
 };
 
 /* Called for each fiber. A result other than 0 ends the read, which returns it. */

@@ -86,7 +86,9 @@ FIELD(get_lived)
 
 FIELD(get_cpu)
 {
-	return counted(row_of(sight)->cpu);
+	if (sight->fiber->flags & INS_FIBER_THREAD)
+		return counted(row_of(sight)->cpu);
+	return number(row_of(sight)->cpu);
 }
 
 /* How large the stack of a thread is was not looked up. */

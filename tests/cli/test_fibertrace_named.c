@@ -214,13 +214,23 @@ static void test_a_name_that_nobody_has_is_refused_with_a_remedy(void **state)
 	const char *const plain = short_name('p');
 	struct harness_process *p =
 		harness_start((const char *[]){copy("/bin/sleep", "7", plain), "100", NULL}, NULL);
+	struct harness_process *shown;
 	char pid[16];
 
 	(void)state;
 	assert_true(harness_until(is_sleep, p, CLI_SECONDS));
 	refused(name_of("of-nobody"), "no process with fibers has that name", "process id");
 	snprintf(pid, sizeof(pid), "%d", (int)p->pid);
-	refused(plain, "no process of that name has fibers", pid);
+	/* Its threads can be shown; a tree of fibers cannot. */
+	shown = cli_run("fibertrace", "list", plain, NULL);
+	cli_expect(shown, 0);
+	cli_contains(shown->out.bytes, "shown 1 of 1 thread of a program without fibers");
+	harness_free(shown);
+	shown = cli_run("fibertrace", "tree", plain, NULL);
+	cli_expect(shown, 2);
+	cli_contains(shown->err.bytes, "no process of that name has fibers");
+	cli_contains(shown->err.bytes, pid);
+	harness_free(shown);
 	cli_expect_error(cli_run("fibertrace", "\033[31m", NULL), 2, "fibertrace", "\\x1b[31m: no");
 	harness_free(p);
 }

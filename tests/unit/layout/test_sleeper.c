@@ -31,6 +31,9 @@ static void test_a_system_call_has_a_number_a_stack_pointer_and_a_program_counte
 	assert_int_equal(at.call, 34);
 	assert_int_equal(at.sp, 0x7ffd10);
 	assert_int_equal(at.pc, 0x7f0000001234);
+	assert_int_equal(at.argument[0], 1);
+	assert_true(at.argument[2] == UINT64_MAX);
+	assert_int_equal(at.argument[5], 5);
 	/* System call 0, read(2). */
 	assert_int_equal(fib_sleeper_parse("0 0x0 0x0 0x0 0x0 0x0 0x0 0x10 0x20\n", &at), 1);
 	assert_int_equal(at.call, 0);
@@ -45,6 +48,8 @@ static void test_who_is_in_no_system_call_has_no_arguments(void **state)
 	assert_int_equal(at.call, -1);
 	assert_int_equal(at.sp, 0x7ffd10);
 	assert_int_equal(at.pc, 0x401000);
+	for (int i = 0; i < FIB_SLEEPER_ARGUMENTS; i++)
+		assert_int_equal(at.argument[i], 0);
 }
 
 static void test_anything_else_is_refused_and_writes_nothing(void **state)

@@ -189,9 +189,33 @@ static void test_the_kernel_has_them_in_the_same_places(void **state)
 	waitpid(child, &how, 0);
 }
 
+#if defined(__x86_64__)
+static void test_the_arguments_of_a_call_are_in_its_registers(void **state)
+{
+	/* rdi, rsi, rdx, r10, r8, r9 */
+	static const unsigned numbers[] = {5, 4, 1, 10, 8, 9};
+	struct ins_registers r = {0};
+	uint64_t value;
+	unsigned i;
+
+	(void)state;
+	assert_false(ins_registers_argument(&r, 0, &value));
+	for (i = 0; i < 6; i++)
+		ins_registers_set(&r, numbers[i], 70 + i);
+	for (i = 0; i < 6; i++) {
+		assert_true(ins_registers_argument(&r, i, &value));
+		assert_int_equal(value, 70 + i);
+	}
+	assert_false(ins_registers_argument(&r, 6, &value));
+}
+#endif
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+#if defined(__x86_64__)
+		cmocka_unit_test(test_the_arguments_of_a_call_are_in_its_registers),
+#endif
 		cmocka_unit_test(test_only_what_was_set_is_known),
 		cmocka_unit_test(test_sp_and_pc_are_known_by_whatever_number_they_have),
 		cmocka_unit_test(test_a_fiber_has_those_of_its_row_and_others),

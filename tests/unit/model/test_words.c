@@ -49,6 +49,24 @@ static void test_waits_name_object_holder_and_descriptor(void **state)
 	assert_string_equal(wait_of(&f, false), "sleep 1.2s left");
 }
 
+static void test_waits_of_threads_have_words_of_their_own(void **state)
+{
+	struct ins_fiber f = rows_fiber(1, "a");
+
+	(void)state;
+	f.row.wait_kind = INS_WAIT_FUTEX;
+	f.row.wait_object = 0x5f10;
+	assert_string_equal(wait_of(&f, false), "futex@0x5f10");
+	f.row.wait_kind = INS_WAIT_CALL;
+	f.row.wait_object = 0;
+	strcpy(f.row.object_name, "wait4");
+	assert_string_equal(wait_of(&f, true), "call wait4");
+	f.row.deadline = f.now + S;
+	assert_string_equal(wait_of(&f, true), "call wait4 1s left");
+	assert_string_equal(ins_words_row(INS_FIBER_THREAD), "thread");
+	assert_string_equal(ins_words_row(INS_FIBER_CUT), "fiber");
+}
+
 static void test_impossible_deadlines_do_not_overflow(void **state)
 {
 	struct ins_fiber f = rows_fiber(1, "a");
@@ -150,6 +168,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_waits_name_object_holder_and_descriptor),
+		cmocka_unit_test(test_waits_of_threads_have_words_of_their_own),
 		cmocka_unit_test(test_impossible_deadlines_do_not_overflow),
 		cmocka_unit_test(test_a_wait_that_does_not_fit_is_cut),
 		cmocka_unit_test(test_words_come_from_the_program_and_are_bounded),

@@ -71,6 +71,17 @@ static void test_the_header_line_is_as_promised(void **state)
 					"mutex \"cfg\" held by 88, 2m14s]\n");
 }
 
+static void test_a_thread_is_called_one_and_has_no_age(void **state)
+{
+	struct ins_fiber f = rows_fiber(1, "worker");
+
+	(void)state;
+	f.flags = INS_FIBER_THREAD;
+	f.row.wait_kind = FIB_WAIT_MUTEX;
+	f.row.wait_object = 0x5f10;
+	assert_string_equal(header(&f), "thread 1 \"worker\" [suspended: mutex@0x5f10]\n");
+}
+
 static void test_hostile_names_stay_in_their_quotes(void **state)
 {
 	struct ins_fiber f = rows_fiber(1, "");
@@ -195,6 +206,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_header_line_is_as_promised),
+		cmocka_unit_test(test_a_thread_is_called_one_and_has_no_age),
 		cmocka_unit_test(test_hostile_names_stay_in_their_quotes),
 		cmocka_unit_test(test_hostile_words_of_the_layout_do_not_reach_the_terminal),
 		cmocka_unit_test(test_a_truncated_walk_says_so_and_why),

@@ -2,6 +2,7 @@
 /* test_unfollowed.c - count waits with an unknown holder that nothing outside the program ends */
 #include <string.h>
 
+#include "inspect/model/words.h"
 #include "inspect/waits/unfollowed.h"
 #include "tests/harness/inspect/waiting.h"
 
@@ -49,7 +50,7 @@ static void test_each_kind_without_a_holder_is_counted(void **state)
 		FIB_WAIT_RWLOCK_READ, FIB_WAIT_RWLOCK_WRITE, FIB_WAIT_COND,	 FIB_WAIT_SEM,
 		FIB_WAIT_EVENT,	      FIB_WAIT_BARRIER,	     FIB_WAIT_ONCE,	 FIB_WAIT_WAITGROUP,
 		FIB_WAIT_GROUP,	      FIB_WAIT_CHAN_SEND,    FIB_WAIT_CHAN_RECV, FIB_WAIT_SELECT,
-		FIB_WAIT_COUNT, /* of a later version */
+		INS_WAIT_FUTEX,	      FIB_WAIT_COUNT, /* of a later version */
 	};
 	const size_t n = sizeof kinds / sizeof kinds[0];
 	size_t i;
@@ -65,8 +66,8 @@ static void test_each_kind_without_a_holder_is_counted(void **state)
 static void test_what_ends_from_outside_is_not_counted(void **state)
 {
 	static const unsigned kinds[] = {
-		FIB_WAIT_NONE,	FIB_WAIT_YIELD,	  FIB_WAIT_SLEEP, FIB_WAIT_FD,
-		FIB_WAIT_TIMER, FIB_WAIT_OFFLOAD, FIB_WAIT_OP,	  FIB_WAIT_PINNED,
+		FIB_WAIT_NONE,	  FIB_WAIT_YIELD, FIB_WAIT_SLEEP,  FIB_WAIT_FD,	  FIB_WAIT_TIMER,
+		FIB_WAIT_OFFLOAD, FIB_WAIT_OP,	  FIB_WAIT_PINNED, INS_WAIT_CALL,
 	};
 	size_t i;
 
