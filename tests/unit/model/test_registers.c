@@ -195,18 +195,18 @@ static void test_the_arguments_of_a_call_are_in_its_registers(void **state)
 	/* rdi, rsi, rdx, r10, r8, r9 */
 	static const unsigned numbers[] = {5, 4, 1, 10, 8, 9};
 	struct ins_registers r = {0};
-	uint64_t value;
+	uint64_t got;
 	unsigned i;
 
 	(void)state;
-	assert_false(ins_registers_argument(&r, 0, &value));
+	assert_false(ins_registers_argument(&r, 0, &got));
 	for (i = 0; i < 6; i++)
 		ins_registers_set(&r, numbers[i], 70 + i);
 	for (i = 0; i < 6; i++) {
-		assert_true(ins_registers_argument(&r, i, &value));
-		assert_int_equal(value, 70 + i);
+		assert_true(ins_registers_argument(&r, i, &got));
+		assert_int_equal(got, 70 + i);
 	}
-	assert_false(ins_registers_argument(&r, 6, &value));
+	assert_false(ins_registers_argument(&r, 6, &got));
 }
 #endif
 

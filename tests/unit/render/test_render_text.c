@@ -183,7 +183,11 @@ static void test_the_end_names_every_problem_and_the_numbers(void **state)
 
 static void test_the_last_line_says_that_it_is_of_a_snapshot(void **state)
 {
-	const struct ins_summary summary = {8, 8, 2000000, INT64_C(1700000000000000000), "vm"};
+	const struct ins_summary summary = {.total = 8,
+					    .shown = 8,
+					    .sampled_ns = 2000000,
+					    .taken = INT64_C(1700000000000000000),
+					    .host = "vm"};
 	const struct ins_problems none = {0};
 	FILE *out = begin();
 
