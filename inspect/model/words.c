@@ -82,8 +82,9 @@ static void say_left(struct ins_strbuf *l, const struct ins_fiber *fiber)
 	ins_strbuf_text(l, " left");
 }
 
-static void say_fd(struct ins_strbuf *l, const struct fib_row *row)
+static void say_fd(struct ins_strbuf *l, const struct ins_fiber *fiber)
 {
+	const struct fib_row *row = &fiber->row;
 	uint32_t fd = (uint32_t)row->wait_arg;
 	char events[64];
 
@@ -94,6 +95,11 @@ static void say_fd(struct ins_strbuf *l, const struct fib_row *row)
 	ins_strbuf_char(l, ' ');
 	ins_strbuf_text(l,
 			ins_words_events((unsigned)(row->wait_arg >> 32), events, sizeof events));
+	if ((fiber->flags & INS_FIBER_THREAD) && row->object_name[0]) {
+		ins_strbuf_text(l, " \"");
+		ins_strbuf_quoted(l, row->object_name);
+		ins_strbuf_char(l, '"');
+	}
 }
 
 static void say_object(struct ins_strbuf *l, const struct fib_row *row, bool address)
@@ -133,7 +139,7 @@ const char *ins_words_wait(const struct fib_layout *layout, const struct ins_fib
 			say_one_after(&l, " ", row->wait_arg);
 		break;
 	case FIB_WAIT_FD:
-		say_fd(&l, row);
+		say_fd(&l, fiber);
 		break;
 	case INS_WAIT_CALL:
 		ins_strbuf_char(&l, ' ');

@@ -118,5 +118,8 @@ bool ins_descriptor_wait(const struct ins_sleeper *sleeper, struct fib_row *row)
 	if (!take_call(sleeper, row))
 		return false;
 	row->deadline = deadline_of(sleeper);
+	if (sleeper->descriptors && (uint32_t)row->wait_arg != UINT32_MAX)
+		ins_descriptor_name(sleeper->descriptors, (uint32_t)row->wait_arg,
+				    row->object_name);
 	return true;
 }

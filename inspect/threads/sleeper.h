@@ -5,6 +5,7 @@
 
 #include "inspect/model/source.h"
 #include "inspect/model/thread_at.h"
+#include "inspect/process/descriptors.h"
 #include "inspect/symbols/symbolize.h"
 #include "inspect/unwind/unwind.h"
 
@@ -12,8 +13,9 @@ struct ins_sleeper {
 	struct ins_source *source;
 	struct ins_symbols *symbols;
 	const struct ins_thread_at *at;
-	const struct ins_walk *walk; /* of its stack; needed for futex(2) only */
-	int64_t now;		     /* ns of CLOCK_MONOTONIC; 0: unknown, as in a core */
+	const struct ins_walk *walk;	     /* of its stack; needed for futex(2) only */
+	struct ins_descriptors *descriptors; /* of a live process; NULL: none */
+	int64_t now;			     /* ns of CLOCK_MONOTONIC; 0: unknown, as in a core */
 };
 
 /* Read the program's memory. All of it and true, or false. */

@@ -47,6 +47,7 @@ struct reading {
 	 * The numbers of ids in the pid namespace of the process; NULL: they are the same.
 	 */
 	uint64_t *inner;
+	struct ins_descriptors descriptors; /* pid 0: not a live process */
 };
 
 static struct shown *shown_of(const struct ins_source *source)
@@ -142,7 +143,14 @@ static void find_wait(struct reading *r, const struct ins_thread_at *at,
 		      const struct ins_thread_stack *stack, struct ins_fiber *fiber)
 {
 	struct shown *shown = r->shown;
-	struct ins_sleeper sleeper = {r->source, shown->symbols, at, &shown->walk, fiber->now};
+	struct ins_sleeper sleeper = {
+		.source = r->source,
+		.symbols = shown->symbols,
+		.at = at,
+		.walk = &shown->walk,
+		.descriptors = r->descriptors.pid ? &r->descriptors : NULL,
+		.now = fiber->now,
+	};
 	struct fib_row *row = &fiber->row;
 	bool exists;
 
@@ -302,10 +310,15 @@ static int begin(struct reading *r)
 static int read_all(struct ins_source *source, const struct ins_request *request, ins_fiber_fn *fn,
 		    void *context, struct ins_summary *ret, struct ins_error *error)
 {
-	struct reading r = {shown_of(source), source, request, ret, {NULL, 0}, NULL};
+	struct reading r = {
+		.shown = shown_of(source), .source = source, .request = request, .summary = ret};
 	const int64_t start = ins_duration_now();
-	int rc = begin(&r);
 	size_t i;
+	int rc;
+
+	if (strcmp(source->kind, "live") == 0)
+		r.descriptors.pid = source->pid;
+	rc = begin(&r);
 
 	ret->threads = true;
 	ret->fiberless = r.shown->fiberless;
@@ -315,6 +328,7 @@ static int read_all(struct ins_source *source, const struct ins_request *request
 			rc = emit(&r, r.ids.tid[i], fn, context);
 	free(r.ids.tid);
 	free(r.inner);
+	ins_descriptors_free(&r.descriptors);
 	if (strcmp(source->kind, "core") != 0)
 		ret->sampled_ns = ins_duration_now() - start;
 	if (rc == -ENOMEM)

@@ -57,6 +57,11 @@ static void test_waits_of_threads_have_words_of_their_own(void **state)
 	f.row.wait_kind = INS_WAIT_FUTEX;
 	f.row.wait_object = 0x5f10;
 	assert_string_equal(wait_of(&f, false), "futex@0x5f10");
+	f.flags = INS_FIBER_THREAD;
+	f.row.wait_kind = FIB_WAIT_FD;
+	f.row.wait_arg = (uint64_t)POLLIN << 32 | 17;
+	strcpy(f.row.object_name, "10.0.0.1:80");
+	assert_string_equal(wait_of(&f, false), "fd 17 read \"10.0.0.1:80\"");
 	f.row.wait_kind = INS_WAIT_CALL;
 	f.row.wait_object = 0;
 	strcpy(f.row.object_name, "wait4");

@@ -37,7 +37,7 @@ static enum ins_lock_function function_of(enum ins_libc *ret)
 {
 	struct ins_thread_stack stack;
 	struct ins_walk walk;
-	const struct ins_sleeper sleeper = {source, symbols, NULL, &walk, 0};
+	const struct ins_sleeper sleeper = {.source = source, .symbols = symbols, .walk = &walk};
 	enum ins_lock_function found;
 
 	assert_int_equal(ins_thread_stack_read(source, thread.tid, &stack), 0);

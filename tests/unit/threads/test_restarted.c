@@ -10,8 +10,8 @@ static unsigned char code[] = {0xb8, SYS_clock_nanosleep, 0, 0, 0, 0x0f, 0x05};
 
 static int64_t find(int64_t call)
 {
-	const struct ins_thread_at at = {
-		.call = call, .registers.pc = (uint64_t)(uintptr_t)code + sizeof code};
+	const struct ins_thread_at at = {.call = call,
+					 .registers.pc = (uint64_t)(uintptr_t)code + sizeof code};
 
 	return ins_restarted_call(&source, &at);
 }
