@@ -119,6 +119,7 @@ ANSWERS = [
     ("diff", "fibertrace diff {before} {after}"),
     ("list", "fibertrace list {threads}"),
     ("list", "fibertrace list {crowd} --threads"),
+    ("list-group-by", "fibertrace list {threads} --group-by wait"),
     ("show", "fibertrace show {threads} {threads}"),
     ("bt", "fibertrace bt {threads} --all"),
     ("stacks", "fibertrace stacks {threads}"),

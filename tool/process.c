@@ -60,7 +60,7 @@ bool tool_process_alive(pid_t pid)
 static int explain_absence(pid_t pid)
 {
 	struct ins_source *source;
-	struct ins_error error;
+	struct ins_error error, ignored;
 	char places[1024], reason[sizeof error.text];
 	int rc = ins_permission_owner(pid, &error);
 
@@ -74,6 +74,10 @@ static int explain_absence(pid_t pid)
 				   "path); its memory would tell, but it %s",
 				   (int)pid, places,
 				   ins_permission_reason(pid, rc, reason, sizeof reason));
+	if (rc == -ENOENT && ins_source_open_process(pid, &ignored, &source) == 0) {
+		ins_source_close(source);
+		return tool_cannot("%s; 'fibertrace %d' shows its threads", error.text, (int)pid);
+	}
 	if (rc < 0)
 		return tool_cannot("%s", error.text);
 	ins_source_close(source);

@@ -14,7 +14,8 @@ struct ins_count {
 	/* Of a text: the program's bytes, perhaps not safe for a terminal. Else NULL. */
 	const char *text;
 	uint64_t count;
-	uint64_t cpu;		      /* ns, the sum */
+	uint64_t cpu;		      /* ns, the sum of what is known */
+	bool threads;		      /* they are threads: their ages are not known */
 	struct ins_distribution ages; /* ns */
 	struct ins_sample ids;	      /* the lowest ids */
 };

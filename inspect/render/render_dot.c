@@ -32,7 +32,8 @@ static void put_text(FILE *out, const char *text)
 static void put_fiber(FILE *out, const struct ins_waits *w, const struct ins_fiber *fiber,
 		      bool cycle)
 {
-	fprintf(out, "\tf%" PRIu64 " [label=\"fiber %" PRIu64, fiber->row.id, fiber->row.id);
+	fprintf(out, "\tf%" PRIu64 " [label=\"%s %" PRIu64, fiber->row.id,
+		ins_words_row(fiber->flags), fiber->row.id);
 	if (fiber->row.name[0]) {
 		fputs("\\n", out);
 		put_text(out, fiber->row.name);
@@ -61,9 +62,8 @@ static void put_holder(FILE *out, const struct ins_waits *w, const struct ins_ho
 		ins_table_get(ins_graph_table(graph), h->at, &fiber);
 		put_fiber(out, w, &fiber, ins_graph_at(graph, h->at)->cycle != INS_NOBODY);
 	} else if (h->id) {
-		fprintf(out,
-			"\tf%" PRIu64 " [style=dashed, label=\"fiber %" PRIu64 "\\nended\"];\n",
-			h->id, h->id);
+		fprintf(out, "\tf%" PRIu64 " [style=dashed, label=\"%s %" PRIu64 "\\nended\"];\n",
+			h->id, ins_words_rows(ins_table_summary(ins_graph_table(graph))), h->id);
 	}
 }
 

@@ -266,13 +266,14 @@ json_t *ins_json_group(const struct fib_layout *layout, const struct ins_group *
 
 json_t *ins_json_count(const char *field, const struct ins_count *count)
 {
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "field", ins_json_text(field), "value",
-			 ins_json_text(!count->known ? NULL
-				       : count->text ? count->text
-						     : count->value),
-			 "count", number(count->count), "fiberIds", ins_json_sample(&count->ids),
-			 "ageNs", ins_json_distribution(json_object(), &count->ages), "cpuNs",
-			 number(count->cpu));
+	return json_pack(
+		"{s:o, s:o, s:o, s:o, s:o, s:o}", "field", ins_json_text(field), "value",
+		ins_json_text(!count->known ? NULL
+			      : count->text ? count->text
+					    : count->value),
+		"count", number(count->count), "fiberIds", ins_json_sample(&count->ids), "ageNs",
+		count->threads ? json_null() : ins_json_distribution(json_object(), &count->ages),
+		"cpuNs", number(count->cpu));
 }
 
 static void dump(struct ins_json *json, json_t *value)

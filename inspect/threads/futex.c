@@ -68,20 +68,25 @@ static void take_cond(const struct ins_sleeper *s, enum ins_libc libc, const str
 		return;
 	}
 	row->wait_kind = FIB_WAIT_COND;
-	/* The condition is aligned to 8 bytes. */
-	if (libc == INS_LIBC_GLIBC)
-		row->wait_object -= COND_SIGNALS + call->address % 8;
+	/* The condition is aligned to 8 bytes. musl sleeps on a futex on the thread's stack. */
+	row->wait_object =
+		libc == INS_LIBC_GLIBC ? call->address - COND_SIGNALS - call->address % 8 : 0;
 }
 
-/* The futex of a join is the place in which the kernel clears the tid of a thread that exits. */
-static void take_join(const struct ins_sleeper *s, const struct call *call, struct fib_row *row)
+/*
+ * In glibc the futex of a join is the place in which the kernel clears the tid of a thread that
+ * exits. In musl it is a state, and the thread is not known.
+ */
+static void take_join(const struct ins_sleeper *s, enum ins_libc libc, const struct call *call,
+		      struct fib_row *row)
 {
 	uint32_t tid;
 
 	row->wait_kind = FIB_WAIT_JOIN;
 	row->wait_object = 0;
 	row->wait_arg = FIB_ROW_UNKNOWN;
-	if (ins_sleeper_read(s, call->address, &tid, sizeof tid) && tid == call->value)
+	if (libc == INS_LIBC_GLIBC && ins_sleeper_read(s, call->address, &tid, sizeof tid) &&
+	    tid == call->value)
 		row->wait_arg = tid;
 }
 
@@ -114,12 +119,11 @@ static void take_object(const struct ins_sleeper *s, const struct call *call, st
 		row->wait_kind = FIB_WAIT_SEM;
 		break;
 	case INS_LOCK_FUNCTION_JOIN:
-		take_join(s, call, row);
+		take_join(s, libc, call, row);
 		break;
 	case INS_LOCK_FUNCTION_BARRIER:
 		row->wait_kind = FIB_WAIT_BARRIER;
-		if (libc == INS_LIBC_GLIBC)
-			row->wait_object -= BARRIER_ROUND;
+		row->wait_object = libc == INS_LIBC_GLIBC ? call->address - BARRIER_ROUND : 0;
 		break;
 	case INS_LOCK_FUNCTION_ONCE:
 		row->wait_kind = FIB_WAIT_ONCE;

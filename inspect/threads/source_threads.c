@@ -138,6 +138,20 @@ static uint64_t holder_of(const struct reading *r, const struct ins_thread_at *a
 	return shared || tid < (uint64_t)r->source->pid ? 0 : tid;
 }
 
+/*
+ * Walk to find what the thread waits for. A walk that is truncated further out does not matter here,
+ * so no problem is reported.
+ */
+static void walk_quietly(struct reading *r, const struct ins_thread_stack *stack)
+{
+	struct ins_problems *problems = &r->source->problems, kept = *problems;
+
+	memset(problems, 0, sizeof *problems);
+	ins_thread_stack_walk(r->shown->unwinder, stack, &r->shown->walk);
+	ins_problems_free(problems);
+	*problems = kept;
+}
+
 /* Find what the thread waits for. at->registers.pc is not 0. */
 static void find_wait(struct reading *r, const struct ins_thread_at *at,
 		      const struct ins_thread_stack *stack, struct ins_fiber *fiber)
@@ -156,7 +170,7 @@ static void find_wait(struct reading *r, const struct ins_thread_at *at,
 
 	shown->walk.count = 0;
 	if (stack->bytes && ins_thread_wait_needs_walk(at))
-		ins_thread_stack_walk(shown->unwinder, stack, &shown->walk);
+		walk_quietly(r, stack);
 	ins_thread_wait(&sleeper, row);
 	row->holder = holder_of(r, at, row->holder);
 	if (row->wait_kind == FIB_WAIT_JOIN && row->wait_arg != FIB_ROW_UNKNOWN) {

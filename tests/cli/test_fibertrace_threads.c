@@ -287,6 +287,14 @@ static void test_every_command_that_looks_shows_threads(void **state)
 	expect_text("list", "--where=wait=mutex", "shown 2 of 3 threads");
 }
 
+static void test_counts_and_graphs_speak_of_threads(void **state)
+{
+	(void)state;
+	expect_text("list", "--group-by=wait", "         2        -        -        - ");
+	expect_text("stacks", "--group-by=wait", "== wait \"mutex\": 2 threads\n");
+	expect_text("waits", "--dot", "label=\"thread ");
+}
+
 static void test_a_running_thread_has_a_stack_unless_pauses_are_forbidden(void **state)
 {
 	struct harness_process *busy = cli_start(NULL, "ready ", "threads", "busy", "1", NULL), *p;
@@ -373,6 +381,7 @@ int main(void)
 		cmocka_unit_test(test_busy_threads_are_never_a_deadlock),
 		cmocka_unit_test(test_the_text_has_both_places_and_says_that_it_shows_threads),
 		cmocka_unit_test(test_every_command_that_looks_shows_threads),
+		cmocka_unit_test(test_counts_and_graphs_speak_of_threads),
 		cmocka_unit_test(test_a_running_thread_has_a_stack_unless_pauses_are_forbidden),
 		cmocka_unit_test(test_threads_of_a_program_with_fibers_are_shown_on_request),
 		cmocka_unit_test(test_threads_are_refused_where_they_make_no_sense),

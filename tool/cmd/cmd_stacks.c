@@ -83,7 +83,8 @@ static void put_key(const struct stacks *s, size_t i)
 		printf(" \"%s\"", ins_escape_quoted(key->text, text, sizeof text));
 	else if (key)
 		printf(" %s", key->text);
-	printf(": %" PRIu64 " fiber%s\n\n", n, n == 1 ? "" : "s");
+	printf(": %" PRIu64 " %s%s\n\n", n, ins_words_row(ins_groups_at(s->groups, i)->fiber.flags),
+	       n == 1 ? "" : "s");
 }
 
 /* Print the groups that are large enough, in one of three formats. */
@@ -158,9 +159,9 @@ static void put_end(const struct stacks *s, struct ins_summary *summary)
 {
 	summary->shown -= s->fewer;
 	if (s->fewer)
-		printf("left out: %" PRIu64 " fiber%s in %" PRIu64 " group%s of fewer than %" PRIu64
+		printf("left out: %" PRIu64 " %s%s in %" PRIu64 " group%s of fewer than %" PRIu64
 		       "\n",
-		       s->fewer, s->fewer == 1 ? "" : "s", s->few_groups,
+		       s->fewer, ins_words_rows(summary), s->fewer == 1 ? "" : "s", s->few_groups,
 		       s->few_groups == 1 ? "" : "s", s->min);
 	ins_text_end(stdout, summary, &s->source->problems);
 }
