@@ -86,9 +86,9 @@ static int look_elsewhere(const struct tool_arguments *a)
 /* The commands that can show threads. */
 static bool takes_threads(const struct tool_arguments *a)
 {
-	static const struct tool_command *const take[] = {&trace_dump,	 &tool_list,   &tool_show,
-							  &tool_bt,	 &tool_stacks, &tool_waits,
-							  &tool_deadlock};
+	static const struct tool_command *const take[] = {&trace_dump, &tool_list,    &tool_show,
+							  &tool_bt,    &tool_stacks,  &tool_waits,
+							  &tool_why,   &tool_deadlock};
 	const struct tool_command *command =
 		a->command ? tool_command_find(a->command) : fibertrace.bare;
 	size_t i;
@@ -218,15 +218,16 @@ static void say_pauses(const struct tool_arguments *a)
 
 const struct tool fibertrace = {
 	.name = "fibertrace",
-	.usage = "usage: fibertrace [--each] PROCESS [OPTION]...\n"
-		 "       fibertrace [--each] --core CORE [EXE] [OPTION]...\n"
-		 "       fibertrace COMMAND PROCESS [ARGUMENTS] [OPTION]...\n"
-		 "\n"
-		 "Print the backtraces of every fiber of a process, or of a core file, without\n"
-		 "its cooperation; or of a snapshot that 'fiberctl snapshot' wrote. Fibers in the\n"
-		 "same place are grouped and counted. PROCESS is a process id, the name of a\n"
-		 "program, or a core file or a snapshot. The commands are those of fiberctl,\n"
-		 "without the program's help. Of a program without fibers, the threads are shown.\n",
+	.usage =
+		"usage: fibertrace [--each] PROCESS [OPTION]...\n"
+		"       fibertrace [--each] --core CORE [EXE] [OPTION]...\n"
+		"       fibertrace COMMAND PROCESS [ARGUMENTS] [OPTION]...\n"
+		"\n"
+		"Print the backtraces of every fiber of a process, or of a core file, without\n"
+		"its cooperation; or of a snapshot that 'fiberctl snapshot' wrote. Fibers in the\n"
+		"same place are grouped and counted. PROCESS is a process id, the name of a\n"
+		"program, or a core file or a snapshot. The commands are those of fiberctl,\n"
+		"without the program's help. Of a program without fibers, the threads are shown.\n",
 	.exits = "Exit status: 0 all well, 1 something is missing (the output says what and why),\n"
 		 "2 cannot read the process or file, 3 a deadlock was found, 4 'why' found\n"
 		 "something slow, 64 wrong usage.",

@@ -20,11 +20,11 @@ enum rest { REST_INPUT, REST_TIME, REST_LOCK, REST_FIBERS, REST_SIGNAL, REST_THR
 
 static const char *const one[REST_COUNT] = {
 	"waits for input",   "sleeps",
-	"waits for a lock",  "waits for other fibers",
+	"waits for a lock",  "waits for others",
 	"waits to be woken", "waits for a thread",
 };
 static const char *const more[REST_COUNT] = {
-	"wait for input",   "sleep", "wait for locks", "wait for other fibers", "wait to be woken",
+	"wait for input",   "sleep", "wait for locks", "wait for others", "wait to be woken",
 	"wait for threads",
 };
 

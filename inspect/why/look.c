@@ -10,6 +10,7 @@
 #include "inspect/model/words.h"
 #include "inspect/symbols/program_frame.h"
 #include "inspect/text/duration.h"
+#include "inspect/unwind/thread_stack_walk.h"
 
 /* A finding that was only the hand-over of a lock is gone after this. */
 #define FLEETING_NS 50000000
@@ -151,7 +152,7 @@ static int walk(void *context, const struct ins_fiber *fiber)
 {
 	struct walking *w = context;
 
-	ins_unwind(w->look->unwinder, fiber, &w->walk);
+	ins_walk_row(w->look->unwinder, fiber, &w->walk);
 	return 0;
 }
 
@@ -181,7 +182,8 @@ const char *ins_look_place(struct ins_look *look, const struct ins_fiber *fiber,
 
 void ins_look_say_fiber(const struct ins_fiber *fiber, struct ins_strbuf *line)
 {
-	ins_strbuf_text(line, "fiber ");
+	ins_strbuf_text(line, ins_words_row(fiber->flags));
+	ins_strbuf_char(line, ' ');
 	ins_strbuf_number(line, fiber->row.id);
 	if (!fiber->row.name[0])
 		return;
@@ -211,6 +213,12 @@ void ins_look_say_object(const struct ins_look *look, const struct ins_fiber *wa
 	}
 }
 
+bool ins_look_old(const struct ins_look *look, int64_t age)
+{
+	return age >= INS_LOOK_LONG ||
+	       (ins_table_summary(look->last.table)->threads && !look->single);
+}
+
 bool ins_look_waits(const struct ins_fiber *fiber)
 {
 	const struct fib_row *row = &fiber->row;
@@ -232,8 +240,9 @@ static void say_sleep(const struct ins_fiber *fiber, struct ins_strbuf *line)
 {
 	const int64_t left = ins_fiber_left(fiber);
 
-	ins_strbuf_text(line, "has slept for ");
-	ins_duration_say(line, fiber->row.age);
+	ins_strbuf_text(line, fiber->flags & INS_FIBER_THREAD ? "sleeps" : "has slept for ");
+	if (!(fiber->flags & INS_FIBER_THREAD))
+		ins_duration_say(line, fiber->row.age);
 	if (left > 0) {
 		ins_strbuf_text(line, ", ");
 		ins_duration_say(line, left);
@@ -248,6 +257,12 @@ void ins_look_say_doing(const struct ins_look *look, const struct ins_fiber *fib
 
 	if (ins_look_waits(fiber) && fiber->row.wait_kind == FIB_WAIT_SLEEP) {
 		say_sleep(fiber, line);
+		return;
+	}
+	if (ins_look_waits(fiber) && fiber->flags & INS_FIBER_THREAD) {
+		ins_strbuf_text(line, "waits for ");
+		ins_strbuf_text(line, ins_words_wait(&look->source->layout, fiber, false, text,
+						     sizeof text));
 		return;
 	}
 	if (ins_look_waits(fiber)) {

@@ -73,6 +73,12 @@ void ins_look_say_fiber(const struct ins_fiber *fiber, struct ins_strbuf *line);
 void ins_look_say_object(const struct ins_look *look, const struct ins_fiber *waiter,
 			 struct ins_strbuf *line);
 
+/*
+ * Whether something that has this age is old. Ages of threads are unknown: there it is old if it was
+ * read twice, and the caller has found out that it stayed.
+ */
+bool ins_look_old(const struct ins_look *look, int64_t age);
+
 /* Whether it waits, pinned or not. */
 bool ins_look_waits(const struct ins_fiber *fiber);
 
@@ -83,7 +89,7 @@ int64_t ins_look_sleeps(const struct ins_fiber *fiber);
 void ins_look_say_doing(const struct ins_look *look, const struct ins_fiber *fiber,
 			struct ins_strbuf *line);
 
-/* "1 fiber", "5 fibers" */
+/* "1 fiber", "5 fibers"; or threads, if those are shown */
 void ins_look_say_count(struct ins_strbuf *line, uint64_t count, const char *one, const char *more);
 
 #endif

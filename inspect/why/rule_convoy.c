@@ -116,8 +116,10 @@ static void say_root(struct ins_look *look, size_t root, const struct ins_fiber 
 	if (holds) {
 		ins_strbuf_text(&line, " holds ");
 		ins_look_say_object(look, &waiter, &line);
-		ins_strbuf_text(&line, " for at least ");
-		ins_duration_say(&line, waiter.row.age);
+		if (waiter.row.age) {
+			ins_strbuf_text(&line, " for at least ");
+			ins_duration_say(&line, waiter.row.age);
+		}
 	}
 	ins_strbuf_text(&line, holds ? " and " : " ");
 	ins_look_say_doing(look, fiber, &line);
@@ -166,12 +168,13 @@ static void say_behind(struct ins_look *look, size_t root, struct ins_finding *f
 		ins_strbuf_number(&line, kinds[i].count);
 		ins_strbuf_text(&line, " in ");
 		ins_strbuf_escaped(&line, ins_words_wait_kind(&look->source->layout, (unsigned)i));
-		ins_strbuf_text(&line, " (longest ");
-		ins_duration_say(&line, kinds[i].longest);
+		ins_strbuf_text(&line, kinds[i].longest ? " (longest " : " (");
+		if (kinds[i].longest)
+			ins_duration_say(&line, kinds[i].longest);
 		ins_look_get(look, kinds[i].at, &fiber);
 		ins_look_place(look, &fiber, place, sizeof place);
 		if (place[0]) {
-			ins_strbuf_text(&line, ", ");
+			ins_strbuf_text(&line, kinds[i].longest ? ", " : "");
 			ins_strbuf_text(&line, place);
 		}
 		ins_strbuf_char(&line, ')');
@@ -194,7 +197,7 @@ static int find(struct ins_look *look, struct ins_findings *ret)
 		if (roots[i].waiting < FEW)
 			continue;
 		ins_look_get(look, i, &fiber);
-		if (roots[i].longest + ins_look_sleeps(&fiber) < INS_LOOK_LONG ||
+		if (!ins_look_old(look, roots[i].longest + ins_look_sleeps(&fiber)) ||
 		    in_a_deadlock(look, i) || !ins_look_stayed(look, &fiber))
 			continue;
 		f = ins_findings_add(ret, &ins_rule_convoy, INS_SLOW);
@@ -216,7 +219,9 @@ static void say(struct ins_look *look, struct ins_finding *f)
 	ins_strbuf_number(&line, f->fibers);
 	ins_strbuf_text(&line, " of ");
 	ins_strbuf_number(&line, ins_look_count(look));
-	ins_strbuf_text(&line, " fibers wait for locks behind one that ");
+	ins_strbuf_char(&line, ' ');
+	ins_strbuf_text(&line, ins_words_rows(ins_table_summary(look->last.table)));
+	ins_strbuf_text(&line, "s wait for locks behind one that ");
 	ins_strbuf_text(&line, doing(&fiber));
 	say_root(look, f->subject, &fiber, f);
 	say_behind(look, f->subject, f);

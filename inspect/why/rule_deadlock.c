@@ -46,8 +46,10 @@ static bool counts(const struct ins_look *look, const struct ins_deadlock *d)
 	int64_t shortest, longest;
 
 	find_ages(look, d, &shortest, &longest);
+	if (d->lasting && ins_table_summary(look->last.table)->threads)
+		return true; /* their ages are not known; a core of theirs is of one moment */
 	if (!d->lasting || (look->single && d->kind == INS_DEADLOCK_SELF))
-		return longest >= INS_LOOK_LONG;
+		return ins_look_old(look, longest);
 	return !look->single || shortest > ins_table_summary(look->last.table)->sampled_ns + MOMENT;
 }
 
@@ -72,7 +74,9 @@ static void say_headline(const struct ins_look *look, const struct ins_deadlock 
 	switch (d->kind) {
 	case INS_DEADLOCK_CYCLE:
 		ins_strbuf_number(line, d->count);
-		ins_strbuf_text(line, " fibers wait for each other");
+		ins_strbuf_char(line, ' ');
+		ins_strbuf_text(line, ins_words_rows(ins_table_summary(look->last.table)));
+		ins_strbuf_text(line, "s wait for each other");
 		break;
 	case INS_DEADLOCK_SELF:
 		ins_look_say_fiber(&fiber, line);

@@ -147,6 +147,51 @@ static void test_text_of_a_healthy_program_says_what_it_waits_for(void **state)
 	harness_free(p);
 }
 
+/* Ask for the verdict on a program without fibers, or its core. NULL: nothing must be found. */
+static void expect_of_threads(const char *who, const char *rule, int code, const char *place)
+{
+	json_t *answer = json_ended(cli_run("fibertrace", "why", who, "--json", NULL), code);
+	const json_t *found = rule ? finding(answer, rule) : NULL;
+
+	if (json_array_size(json_object_get(answer, "findings")) != (rule ? 1u : 0u))
+		fail_msg("%s: %s", who, json_dumps(answer, 0));
+	if (rule) {
+		assert_non_null(found);
+		cli_contains(json_text(found, "text"), " threads wait for ");
+		cli_contains(json_text(found, "place"), place);
+	}
+	json_decref(answer);
+}
+
+static void test_verdict_of_threads(void **state)
+{
+	static const struct {
+		const char *scene, *rule, *place;
+		int code;
+	} scenes[] = {
+		{"ring", "deadlock", " in lock_next", LASTS},
+		{"convoy", "convoy", " in lock_and_sleep", SLOW},
+		{"busy", NULL, "", 0},
+	};
+	char who[32], core[HARNESS_PATH];
+
+	(void)state;
+	if (*harness_sanitizer())
+		cli_skip("a sanitizer takes the place of the C library's locks");
+	for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) {
+		struct harness_process *p =
+			cli_start(NULL, "ready ", "threads", scenes[i].scene, "5", NULL);
+
+		snprintf(who, sizeof who, "%d", (int)p->pid);
+		expect_of_threads(who, scenes[i].rule, scenes[i].code, scenes[i].place);
+		if (i == 0) {
+			cli_core(p->pid, "threads.core", core);
+			expect_of_threads(core, scenes[i].rule, scenes[i].code, scenes[i].place);
+		}
+		harness_free(p);
+	}
+}
+
 /* What `fiberctl` alone says beside a program. */
 static void expect_word(const char *name, const char *word)
 {
@@ -185,10 +230,11 @@ static void test_usage_errors_are_named(void **state)
 
 int main(void)
 {
-	struct CMUnitTest tests[sizeof troubles / sizeof *troubles + 4] = {
+	struct CMUnitTest tests[sizeof troubles / sizeof *troubles + 5] = {
 		cmocka_unit_test(test_text_has_the_numbers_the_place_and_the_command_for_more),
 		cmocka_unit_test(test_text_of_a_healthy_program_says_what_it_waits_for),
 		cmocka_unit_test(test_usage_errors_are_named),
+		cmocka_unit_test(test_verdict_of_threads),
 		cmocka_unit_test(test_list_of_programs_has_the_verdict_in_a_word),
 	};
 	static char names[sizeof troubles / sizeof *troubles][64];
@@ -196,7 +242,7 @@ int main(void)
 	for (size_t i = 0; i < sizeof troubles / sizeof *troubles; i++) {
 		snprintf(names[i], sizeof names[i], "test_verdict_of_%s_is_the_same_everywhere",
 			 troubles[i].name);
-		tests[i + 4] = (struct CMUnitTest){names[i], expect_everywhere, NULL, NULL,
+		tests[i + 5] = (struct CMUnitTest){names[i], expect_everywhere, NULL, NULL,
 						   (void *)(uintptr_t)&troubles[i]};
 	}
 	harness_watchdog(110);
