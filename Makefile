@@ -93,6 +93,11 @@ LIB_INC  := -Ilibfiber -Ilibfiber/include -Ilibfiber/arch/$(ARCH) -Ilibfiber/con
 	-Ilibfiber/runtime/carriers/threads -Ilibfiber/stack/reserve/batch -Ilibfiber/core/sole/$(SOLE)
 PUB_INC  := -Ilibfiber/include
 
+# The code of libfiber is in a section of its own, so that the registry can publish its addresses (code in fiber_layout.h). The
+# linker keeps input sections of one name together, and the name survives strip.
+OBJCOPY  ?= objcopy
+CODE_SECTION = $(Q)$(OBJCOPY) $(foreach s,.text .text.unlikely .text.hot .text.startup .text.exit,--rename-section $(s)=fiber_text) $@
+
 CALLS    := $(if $(SAN),watched,$(if $(filter x86_64,$(ARCH)),x86_64,plain))
 
 # -- sources: every file in these folders is compiled --
@@ -167,11 +172,13 @@ $(BUILD)/obj/lib/%.o: libfiber/%
 	$(call say,$(if $(filter %.S,$<),AS,CC),$(call compiled))
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(LIB_INC) $(CFLAGS) -fvisibility=hidden -MMD -MP -c -o $@ $<
+	$(CODE_SECTION)
 
 $(BUILD)/obj/pic/%.o: libfiber/%
 	$(call say,$(if $(filter %.S,$<),AS,CC),$(call compiled,pic))
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(LIB_INC) $(CFLAGS) -fvisibility=hidden -fPIC -MMD -MP -c -o $@ $<
+	$(CODE_SECTION)
 
 # gdb's commands for fibers: one script, because gdb loads one. note.S includes it in the archive. -MMD does not report files
 # that assembly includes, so that dependency is written here.

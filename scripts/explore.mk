@@ -30,7 +30,6 @@ EXPLORE_BLIND := $(wildcard libfiber-test/memory/none/*.c)
 EXPLORE_SEES  := $(wildcard libfiber-test/memory/*.c libfiber-test/memory/heap/$(if $(SAN),sanitizer,glibc)/*.c)
 # It defines memcpy() and the like for the program; libfiber's own calls of them are renamed.
 EXPLORE_PLAIN := $(foreach f,memcpy memmove memset memcmp,--redefine-sym $(f)=fib_plain_$(f))
-OBJCOPY       ?= objcopy
 # What production has at the seams is replaced by libfiber-test/seams.
 EXPLORE_INC := -Ilibfiber-test/seams -Ilibfiber-test -Ilibfiber-test/include \
 	$(filter-out -Ilibfiber/base/choice/none -Ilibfiber/base/order/none -Ilibfiber/runtime/carriers/threads \
@@ -73,6 +72,7 @@ $(BUILD)/obj/explore/lib/%.o: libfiber/%
 	$(call say,$(if $(filter %.S,$<),AS,CC),$(call compiled,test))
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(EXPLORE_INC) $(CFLAGS) -fvisibility=hidden -fPIC -MMD -MP -c -o $@ $<
+	$(CODE_SECTION)
 
 # libfiber's own system calls do not fail as those of the program do (libfiber-test/net/own.h).
 OWN_CALLS := $(foreach f,accept accept4 connect creat eventfd open open64 openat openat64 pipe pipe2 pthread_tryjoin_np send sendmmsg sendmsg \
@@ -82,6 +82,7 @@ $(BUILD)/obj/explore/lib/os/%.o: libfiber/os/% scripts/explore.mk
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(EXPLORE_INC) $(CFLAGS) -fvisibility=hidden -fPIC -MMD -MP -c -o $@ $<
 	$(Q)$(OBJCOPY) $(OWN_CALLS) $@
+	$(CODE_SECTION)
 
 $(BUILD)/obj/libfiber-test/%.o: CPPFLAGS += $(EXPLORE_INC)
 $(BUILD)/obj/libfiber-test/%.o: CFLAGS += -fPIC

@@ -141,6 +141,21 @@ static void describe_names(void)
 	strncpy(fiber_registry.port, fib_arch_name, sizeof fiber_registry.port - 1);
 }
 
+/*
+ * The Makefile puts the code of libfiber into one section. It cannot if the compiler leaves code
+ * generation to the linker (-flto) or names sections itself (-ffunction-sections). Then the range
+ * lacks this function, and publishing a part would be wrong.
+ */
+static void describe_code(void)
+{
+	const char *here = (const char *)(uintptr_t)fib_registry_init;
+
+	if (here < __start_fiber_text || here >= __stop_fiber_text)
+		return;
+	fiber_registry.code[0].low = (uint64_t)(uintptr_t)__start_fiber_text;
+	fiber_registry.code[0].high = (uint64_t)(uintptr_t)__stop_fiber_text;
+}
+
 /* The number of records to try first. */
 static uint64_t capacity_wanted(void)
 {
@@ -190,6 +205,7 @@ static int start(void)
 	fiber_registry.record_size = sizeof(struct fiber);
 	fiber_registry.clock = (uint64_t)(uintptr_t)&fib_coarse_clock;
 	fib_arch_entry_range(&fiber_registry.entry_low, &fiber_registry.entry_high);
+	describe_code();
 	describe_fields();
 	describe_objects();
 	describe_names();

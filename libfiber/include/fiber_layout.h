@@ -153,7 +153,14 @@ struct fib_layout_register {
 	uint16_t offset; /* at most FIB_LAYOUT_REACH - 8 */
 };
 #define FIB_LAYOUT_REGISTERS 24
-#define FIB_LAYOUT_REACH     4096u
+
+/* Addresses from low up to high, not included; low == high: none. */
+struct fib_layout_range {
+	uint64_t low;
+	uint64_t high;
+};
+#define FIB_LAYOUT_CODE	 4
+#define FIB_LAYOUT_REACH 4096u
 
 struct fib_layout {
 	char magic[8];	      /* written last: a reader that sees it sees all fields */
@@ -183,6 +190,9 @@ struct fib_layout {
 	uint32_t register_count;
 	struct fib_layout_field context; /* u64: the address of FIB_BASE_CONTEXT */
 	struct fib_layout_register registers[FIB_LAYOUT_REGISTERS];
+
+	/* Where the library's own code is, besides entry_low. Readers hide its frames. */
+	struct fib_layout_range code[FIB_LAYOUT_CODE];
 };
 #define FIB_LAYOUT_SIZE_1 offsetof(struct fib_layout, register_count) /* in every registry */
 
@@ -253,9 +263,16 @@ struct fiber_layout {
  * address' name in CFI, "rip", "x30", "ra". */
 #define FIBER_LAYOUT_OUTERMOST(pc) __asm__ volatile(".cfi_undefined " pc)
 
-/* Defined by the linker: start and end of that section, and the ELF header of the module. */
+/* Put this before each function of the library that may be in a fiber's stack, or rename the text
+ * sections of the library's objects to fiber_text (objcopy --rename-section .text=fiber_text).
+ * Readers hide frames of this code, except for the function that the program called. */
+#define FIBER_LAYOUT_INTERNAL __attribute__((section("fiber_text")))
+
+/* Defined by the linker: start and end of these sections, and the ELF header of the module. */
 FIBER_LAYOUT_LINKAGE const char __start_fiber_entry[] __attribute__((visibility("hidden"), weak));
 FIBER_LAYOUT_LINKAGE const char __stop_fiber_entry[] __attribute__((visibility("hidden"), weak));
+FIBER_LAYOUT_LINKAGE const char __start_fiber_text[] __attribute__((visibility("hidden"), weak));
+FIBER_LAYOUT_LINKAGE const char __stop_fiber_text[] __attribute__((visibility("hidden"), weak));
 FIBER_LAYOUT_LINKAGE const unsigned char __ehdr_start[] __attribute__((visibility("hidden"), weak));
 
 /* Describe where register number is saved when a fiber does not run. */
@@ -301,6 +318,8 @@ static inline void fiber_layout_describe(struct fiber_layout *f,
 	l->committed = l->capacity = n;
 	l->entry_low = (uint64_t)(uintptr_t)__start_fiber_entry;
 	l->entry_high = (uint64_t)(uintptr_t)__stop_fiber_entry;
+	l->code[0].low = (uint64_t)(uintptr_t)__start_fiber_text;
+	l->code[0].high = (uint64_t)(uintptr_t)__stop_fiber_text;
 	l->clock = (uint64_t)(uintptr_t)&f->clock;
 	l->carriers = 1;
 	l->state_count = 5;

@@ -13,6 +13,26 @@ bool fib_layout_has(const struct fib_layout *layout, enum fib_layout_field_id id
 	return (unsigned)id < layout->field_count && layout->fields[id].size == size;
 }
 
+bool fib_layout_has_code(const struct fib_layout *layout)
+{
+	size_t i;
+
+	for (i = 0; i < FIB_LAYOUT_CODE; i++)
+		if (layout->code[i].low < layout->code[i].high)
+			return true;
+	return false;
+}
+
+bool fib_layout_is_internal(const struct fib_layout *layout, uint64_t pc)
+{
+	size_t i;
+
+	for (i = 0; i < FIB_LAYOUT_CODE; i++)
+		if (pc >= layout->code[i].low && pc < layout->code[i].high)
+			return true;
+	return fib_layout_has_code(layout) && pc >= layout->entry_low && pc < layout->entry_high;
+}
+
 static bool terminated(const char *s, size_t size)
 {
 	return memchr(s, 0, size) != NULL;

@@ -13,6 +13,15 @@
 bool fib_layout_has(const struct fib_layout *layout, enum fib_layout_field_id id, size_t size);
 
 /*
+ * Return whether there is code of the library at pc, which is not a return address but an address
+ * inside an instruction. False for every pc if the registry does not publish where its code is.
+ */
+bool fib_layout_is_internal(const struct fib_layout *layout, uint64_t pc);
+
+/* Return whether the registry publishes where the library's code is. */
+bool fib_layout_has_code(const struct fib_layout *layout);
+
+/*
  * Check a registry that was read from untrusted memory: magic, version, sizes, every offset inside
  * the record, names terminated. The caller has zeroed the struct behind layout->size. Returns NULL
  * when it can be used, else the error as a constant string.

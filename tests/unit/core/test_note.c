@@ -27,6 +27,8 @@
 #include "tests/harness/process.h"
 #include "tests/harness/watchdog.h"
 
+int main(void);
+
 static int setup(void **state)
 {
 	(void)state;
@@ -331,6 +333,26 @@ static void test_registry_describes_every_object_that_has_a_name(void **state)
 	}
 }
 
+static bool is_internal(void (*function)(void))
+{
+	return fib_layout_is_internal(&fiber_registry, (uintptr_t)function);
+}
+
+static void test_registry_publishes_where_the_code_of_the_library_is(void **state)
+{
+	(void)state;
+	assert_true(fib_layout_has_code(&fiber_registry));
+	/* Functions of different rooms, one in assembly, and one that the program calls. */
+	assert_true(is_internal((void (*)(void))fib_registry_init));
+	assert_true(is_internal((void (*)(void))fib_os_peek));
+	assert_true(is_internal((void (*)(void))fib_arch_switch));
+	assert_true(is_internal((void (*)(void))fiber_set_name));
+	/* Functions of the program and of the C library. */
+	assert_false(is_internal((void (*)(void))make_record));
+	assert_false(is_internal((void (*)(void))main));
+	assert_false(is_internal((void (*)(void))abort));
+}
+
 static void test_registry_tells_the_clock_and_the_machine(void **state)
 {
 	const ElfW(Ehdr) *self = NULL;
@@ -363,6 +385,7 @@ int main(void)
 		NOTE_TEST(test_registry_names_every_state_and_wait_by_its_number),
 		NOTE_TEST(test_registry_describes_what_the_library_writes),
 		NOTE_TEST(test_registry_describes_every_object_that_has_a_name),
+		NOTE_TEST(test_registry_publishes_where_the_code_of_the_library_is),
 		NOTE_TEST(test_registry_tells_the_clock_and_the_machine),
 	};
 

@@ -257,6 +257,37 @@ static void damage(uint64_t *seed)
 	}
 }
 
+static void test_layout_without_ranges_of_code_has_no_internal_code(void **state)
+{
+	(void)state;
+	l.entry_low = 0x1000;
+	l.entry_high = 0x1010;
+	l.code[1] = (struct fib_layout_range){0x3000, 0x2000};
+	assert_false(fib_layout_has_code(&l));
+	assert_false(fib_layout_is_internal(&l, 0));
+	assert_false(fib_layout_is_internal(&l, 0x1000));
+	assert_false(fib_layout_is_internal(&l, 0x2800));
+	assert_false(fib_layout_is_internal(&l, UINT64_MAX));
+}
+
+static void test_layout_has_internal_code_in_each_range_and_in_the_entry(void **state)
+{
+	(void)state;
+	l.entry_low = 0x1000;
+	l.entry_high = 0x1010;
+	l.code[0] = (struct fib_layout_range){0x2000, 0x3000};
+	l.code[FIB_LAYOUT_CODE - 1] = (struct fib_layout_range){0x5000, 0x5001};
+	assert_true(fib_layout_has_code(&l));
+	assert_false(fib_layout_is_internal(&l, 0x1fff));
+	assert_true(fib_layout_is_internal(&l, 0x2000));
+	assert_true(fib_layout_is_internal(&l, 0x2fff));
+	assert_false(fib_layout_is_internal(&l, 0x3000));
+	assert_true(fib_layout_is_internal(&l, 0x5000));
+	assert_false(fib_layout_is_internal(&l, 0x5001));
+	assert_true(fib_layout_is_internal(&l, 0x1000));
+	assert_false(fib_layout_is_internal(&l, 0x1010));
+}
+
 static void test_layout_that_is_accepted_after_damage_can_be_used(void **state)
 {
 	unsigned char *edge = make_edge(4096), *record;
@@ -299,6 +330,8 @@ int main(void)
 		LAYOUT_TEST(test_layout_without_a_field_that_every_reader_needs_is_refused),
 		LAYOUT_TEST(test_layout_with_names_without_an_end_is_refused),
 		LAYOUT_TEST(test_layout_has_what_it_counts_in_the_size_the_reader_knows),
+		LAYOUT_TEST(test_layout_without_ranges_of_code_has_no_internal_code),
+		LAYOUT_TEST(test_layout_has_internal_code_in_each_range_and_in_the_entry),
 		LAYOUT_TEST(test_layout_that_is_accepted_after_damage_can_be_used),
 	};
 
