@@ -20,6 +20,6 @@ const struct tool_command ctl_pinned = {
 		"duration when it has ended.\n",
 	.least = 1,
 	.most = 1,
-	.options = TOOL_TAKES(TOOL_OPT_FOLLOW),
+	.options = TOOL_TAKES(TOOL_OPT_ALL_FRAMES) | TOOL_TAKES(TOOL_OPT_FOLLOW),
 	.run = run,
 };

@@ -19,6 +19,6 @@ const struct tool_command ctl_slow = {
 		"for each as it happens, and another line with its duration when it has ended.\n",
 	.least = 1,
 	.most = 1,
-	.options = TOOL_TAKES(TOOL_OPT_FOLLOW),
+	.options = TOOL_TAKES(TOOL_OPT_ALL_FRAMES) | TOOL_TAKES(TOOL_OPT_FOLLOW),
 	.run = run,
 };

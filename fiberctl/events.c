@@ -295,11 +295,14 @@ int ctl_events(const struct tool_arguments *arguments, enum fib_wire_ring ring, 
 	if (ins_unwinder_new(l.source, &l.unwinder) < 0 ||
 	    ins_symbols_new(l.source->modules, &l.symbols) < 0 || ins_sites_new(&l.sites) < 0)
 		code = tool_cannot("%s", strerror(ENOMEM));
-	else if (arguments->option[TOOL_OPT_FOLLOW] && strcmp(l.source->kind, "snapshot") == 0)
+	if (code == TOOL_WELL)
+		ins_unwinder_hide(l.unwinder, !arguments->option[TOOL_OPT_ALL_FRAMES]);
+	if (code == TOOL_WELL && arguments->option[TOOL_OPT_FOLLOW] &&
+	    strcmp(l.source->kind, "snapshot") == 0)
 		code = tool_process_still(arguments->word[0]);
-	else if (arguments->option[TOOL_OPT_FOLLOW])
+	else if (code == TOOL_WELL && arguments->option[TOOL_OPT_FOLLOW])
 		code = follow(&l, ring);
-	else
+	else if (code == TOOL_WELL)
 		code = group(&l, ring);
 	json_decref(l.events);
 	forget_reported(&l);

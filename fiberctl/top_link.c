@@ -212,6 +212,7 @@ static int take_stack(void *context, const struct ins_fiber *fiber)
 		return -ENOMEM;
 	if (!top->unwinder && ins_unwinder_new(top->source, &top->unwinder) < 0)
 		return -ENOMEM;
+	ins_unwinder_hide(top->unwinder, true);
 	ins_unwind(top->unwinder, fiber, &walk);
 	ins_text_header(b->out, &top->source->layout, fiber);
 	ins_text_frames(b->out, top->symbols, &walk);

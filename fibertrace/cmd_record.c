@@ -26,7 +26,8 @@ static int parse(const struct tool_arguments *arguments, struct trace_take *ret)
 	*ret = (struct trace_take){.path = arguments->option[TOOL_OPT_OUTPUT],
 				   .replace = arguments->option[TOOL_OPT_FORCE] != NULL,
 				   .verbose = arguments->option[TOOL_OPT_VERBOSE] != NULL,
-				   .json = arguments->json};
+				   .json = arguments->json,
+				   .hide = !arguments->option[TOOL_OPT_ALL_FRAMES]};
 	if (!ret->path)
 		return tool_wrong(&trace_record, "record: needs -o FILE");
 	if (!tool_option_duration(arguments, TOOL_OPT_FOR, LENGTH, &ret->length) ||
@@ -128,9 +129,10 @@ const struct tool_command trace_record = {
 		"summary at the end.\n",
 	.least = 1,
 	.most = 1,
-	.options = TOOL_TAKES(TOOL_OPT_FOR) | TOOL_TAKES(TOOL_OPT_FORCE) |
-		   TOOL_TAKES(TOOL_OPT_OUTPUT) | TOOL_TAKES(TOOL_OPT_RING) |
-		   TOOL_TAKES(TOOL_OPT_STACKS_EVERY) | TOOL_TAKES(TOOL_OPT_VERBOSE),
+	.options = TOOL_TAKES(TOOL_OPT_ALL_FRAMES) | TOOL_TAKES(TOOL_OPT_FOR) |
+		   TOOL_TAKES(TOOL_OPT_FORCE) | TOOL_TAKES(TOOL_OPT_OUTPUT) |
+		   TOOL_TAKES(TOOL_OPT_RING) | TOOL_TAKES(TOOL_OPT_STACKS_EVERY) |
+		   TOOL_TAKES(TOOL_OPT_VERBOSE),
 	.live = true,
 	.run = run,
 };

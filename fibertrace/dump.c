@@ -180,8 +180,10 @@ static int run(const struct tool_arguments *arguments)
 	    (!t.each && ins_groups_new(&t.groups) < 0) ||
 	    tool_details_begin(&t.details, t.source->modules) < 0)
 		code = tool_cannot("out of memory");
-	else
+	if (code == TOOL_WELL) {
+		ins_unwinder_hide(t.unwinder, !arguments->option[TOOL_OPT_ALL_FRAMES]);
 		code = read_source(&t, &request);
+	}
 	tool_details_end(&t.details);
 	ins_groups_free(t.groups);
 	ins_symbols_free(t.symbols);
@@ -196,7 +198,7 @@ const struct tool_command trace_dump = {
 	.usage = "a PROCESS",
 	.least = 1,
 	.most = 2,
-	.options = TOOL_TAKES(TOOL_OPT_EACH) | TOOL_TAKES(TOOL_OPT_FRAMES) |
-		   TOOL_TAKES(TOOL_OPT_WHERE) | TOOL_TAKES_DETAILS,
+	.options = TOOL_TAKES(TOOL_OPT_ALL_FRAMES) | TOOL_TAKES(TOOL_OPT_EACH) |
+		   TOOL_TAKES(TOOL_OPT_FRAMES) | TOOL_TAKES(TOOL_OPT_WHERE) | TOOL_TAKES_DETAILS,
 	.run = run,
 };

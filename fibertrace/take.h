@@ -16,6 +16,7 @@ struct trace_take {
 	uint32_t ring;		   /* capacity of a ring in events */
 	int64_t length;		   /* ns */
 	int64_t stacks_every;	   /* ns */
+	bool hide;		   /* leave internal frames of stacks out of the file */
 	bool verbose;		   /* report progress on stderr */
 	bool json;		   /* only JSON may be on stdout */
 };

@@ -23,6 +23,7 @@
 
 #include "fibertrace/taking.h"
 #include "inspect/render/render.h"
+#include "inspect/symbols/shown.h"
 #include "inspect/text/duration.h"
 
 #define PAUSE 4
@@ -43,7 +44,7 @@ static void put_frame(FILE *out, const struct ins_frame *f)
 static char *fold(struct trace_taking *t)
 {
 	char *text = NULL;
-	size_t size, n, k;
+	size_t size, k;
 	FILE *out = open_memstream(&text, &size);
 	unsigned i;
 
@@ -52,34 +53,49 @@ static char *fold(struct trace_taking *t)
 	if (t->walk.truncated)
 		fputs("[truncated]", out);
 	for (i = t->walk.count; i-- > 0;) {
-		const struct ins_frame *f = ins_symbols_at(t->symbols, t->walk.pc[i],
-							   ins_walk_returned(&t->walk, i), &n);
+		const struct ins_shown at = ins_shown_at(t->symbols, &t->walk, i);
 
-		for (k = n; k-- > 0;) {
+		for (k = at.end; k-- > at.first;) {
 			if (ftell(out) > 0)
 				fputc(';', out);
-			put_frame(out, &f[k]);
+			put_frame(out, &at.frames[k]);
 		}
 	}
 	return fclose(out) == 0 ? text : NULL;
 }
 
-/* Places of the same hash get consecutive keys. */
-static uint64_t hash_of(const struct ins_walk *walk)
+/* A place: the addresses of the shown frames. */
+struct place {
+	unsigned count;
+	uint64_t pc[INS_WALK_MAX];
+};
+
+static void find_place(const struct ins_walk *walk, struct place *ret)
 {
-	uint64_t h = UINT64_C(14695981039346656037) + walk->truncated;
 	unsigned i;
 
+	ret->count = 0;
 	for (i = 0; i < walk->count; i++)
-		h = (h ^ walk->pc[i]) * UINT64_C(1099511628211);
+		if (!ins_walk_hidden(walk, i))
+			ret->pc[ret->count++] = walk->pc[i];
+}
+
+/* Places of the same hash get consecutive keys. */
+static uint64_t hash_of(const struct place *place, bool truncated)
+{
+	uint64_t h = UINT64_C(14695981039346656037) + truncated;
+	unsigned i;
+
+	for (i = 0; i < place->count; i++)
+		h = (h ^ place->pc[i]) * UINT64_C(1099511628211);
 	return h;
 }
 
 /* Write a new place to the file. */
-static int add_shape(struct trace_taking *t, size_t number)
+static int add_shape(struct trace_taking *t, size_t number, const struct place *place)
 {
 	const size_t room = t->shape_room ? t->shape_room * 2 : 256;
-	const size_t size = t->walk.count * sizeof t->walk.pc[0];
+	const size_t size = place->count * sizeof place->pc[0];
 	struct trace_shape *s;
 	char *text;
 	int rc;
@@ -96,8 +112,8 @@ static int add_shape(struct trace_taking *t, size_t number)
 	text = s->pc ? fold(t) : NULL;
 	if (!text)
 		return -ENOMEM;
-	memcpy(s->pc, t->walk.pc, size);
-	s->count = t->walk.count;
+	memcpy(s->pc, place->pc, size);
+	s->count = place->count;
 	rc = ins_recording_put_text(t->writer, FIB_RECORDING_SHAPES, number + 1, text);
 	free(text);
 	return rc;
@@ -106,22 +122,23 @@ static int add_shape(struct trace_taking *t, size_t number)
 /* The number of the walk's place; 0: too many places. */
 static int shape_of(struct trace_taking *t, uint64_t *ret)
 {
-	const uint64_t hash = hash_of(&t->walk);
+	struct place place;
 	size_t number;
-	uint64_t k;
+	uint64_t hash, k;
 	int rc;
 
 	*ret = 0;
+	find_place(&t->walk, &place);
+	hash = hash_of(&place, t->walk.truncated);
 	for (k = 0; t->shapes.count < TRACE_SHAPES; k++) {
 		rc = ins_pairs_add(&t->shapes, hash, k << 1 | t->walk.truncated, &number);
 		if (rc == 1)
-			rc = add_shape(t, number);
+			rc = add_shape(t, number, &place);
 		if (rc < 0)
 			return rc;
 		*ret = number + 1;
-		if (t->shape[number].count == t->walk.count &&
-		    memcmp(t->shape[number].pc, t->walk.pc, t->walk.count * sizeof t->walk.pc[0]) ==
-			    0)
+		if (t->shape[number].count == place.count &&
+		    memcmp(t->shape[number].pc, place.pc, place.count * sizeof place.pc[0]) == 0)
 			return 0;
 	}
 	return 0;
@@ -143,6 +160,7 @@ static int walk(struct trace_taking *t, const struct ins_fiber *fiber)
 		return -ENOMEM;
 	if (!t->symbols && ins_symbols_new(t->source->modules, &t->symbols) < 0)
 		return -ENOMEM;
+	ins_unwinder_hide(t->unwinder, t->how->hide);
 	ins_unwind(t->unwinder, fiber, &t->walk);
 	return 0;
 }

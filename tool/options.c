@@ -17,6 +17,7 @@
 
 const struct tool_option tool_options[TOOL_OPT_COUNT] = {
 	[TOOL_OPT_ALL] = {"all", 'a', NULL, "all fibers, or all columns"},
+	[TOOL_OPT_ALL_FRAMES] = {"all-frames", 0, NULL, "show frames inside libfiber too"},
 	[TOOL_OPT_ARGS] = {"args", 0, NULL, "show the arguments of each call"},
 	[TOOL_OPT_COLUMNS] = {"columns", 'c', "NAMES", "what to show of each, with commas between"},
 	[TOOL_OPT_CORE] = {"core", 0, "CORE", "the core file to read, in place of PROCESS"},

@@ -16,6 +16,7 @@ struct tool_command;
 
 enum tool_option_id {
 	TOOL_OPT_ALL,
+	TOOL_OPT_ALL_FRAMES,
 	TOOL_OPT_ARGS,
 	TOOL_OPT_COLUMNS,
 	TOOL_OPT_CORE,

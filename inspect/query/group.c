@@ -2,7 +2,7 @@
 /*
  * group.c - count fibers that are in the same place
  *
- * A hash table maps (key, state, wait kind, addresses) to a group. Fields in which members differ
+ * A hash table maps (key, state, wait kind, addresses of the shown frames) to a group. Fields in which members differ
  * are cleared in the group's fiber, so what is shown of a group is true for all members. Ages are
  * kept for the median: eight bytes a fiber.
  */
@@ -11,6 +11,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "inspect/unwind/library_frames.h"
 
 struct ins_groups {
 	struct ins_texts *keys;
@@ -67,7 +69,8 @@ static uint64_t hash(const struct ins_text_kept *key, const struct fib_row *row,
 	unsigned i;
 
 	for (i = 0; i < walk->count; i++)
-		h = (h ^ walk->pc[i]) * UINT64_C(0x9e3779b97f4a7c15) ^ (h >> 29);
+		if (!ins_walk_hidden(walk, i))
+			h = (h ^ walk->pc[i]) * UINT64_C(0x9e3779b97f4a7c15) ^ (h >> 29);
 	return h ^ (h >> 32);
 }
 
@@ -76,8 +79,7 @@ static bool equal(const struct ins_group *g, const struct ins_text_kept *key,
 {
 	return g->key == key && g->fiber.row.state == row->state &&
 	       g->fiber.row.wait_kind == row->wait_kind && g->walk->truncated == walk->truncated &&
-	       g->walk->count == walk->count &&
-	       memcmp(g->walk->pc, walk->pc, walk->count * sizeof walk->pc[0]) == 0;
+	       ins_walk_equal(g->walk, walk);
 }
 
 static size_t *slot_of(struct ins_groups *groups, const struct ins_text_kept *key,

@@ -15,6 +15,7 @@
 
 #include "inspect/text/escape.h"
 #include "inspect/render/render.h"
+#include "inspect/symbols/shown.h"
 
 struct ins_flames {
 	struct ins_texts *names; /* "name\nfile": neither has a newline */
@@ -151,16 +152,16 @@ static int put_frame(struct ins_flames *f, const struct ins_frame *frame)
 static int put_frames(struct ins_flames *f, const struct ins_walk *walk,
 		      struct ins_symbols *symbols)
 {
-	size_t k, count;
+	size_t k;
 	unsigned i;
 	int rc = 0;
 
 	for (i = 0; i < walk->count; i++) {
-		const struct ins_frame *frames =
-			ins_symbols_at(symbols, walk->pc[i], ins_walk_returned(walk, i), &count);
+		const struct ins_shown at = ins_shown_at(symbols, walk, i);
 
-		for (k = 0; rc == 0 && k < count && !(walk->limit && f->depth == walk->limit); k++)
-			rc = put_frame(f, &frames[k]);
+		for (k = at.first; rc == 0 && k < at.end; k++)
+			if (!walk->limit || f->depth < walk->limit)
+				rc = put_frame(f, &at.frames[k]);
 	}
 	return rc;
 }

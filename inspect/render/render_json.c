@@ -16,6 +16,7 @@
 
 #include <fiber/fiber.h>
 
+#include "inspect/symbols/shown.h"
 #include "inspect/text/timestamp.h"
 #include "inspect/text/escape.h"
 #include "inspect/text/json_put.h"
@@ -127,35 +128,32 @@ static json_t *entry_text(const struct fib_row *row, struct ins_symbols *symbols
 	return ins_json_text(f[count - 1].function);
 }
 
-static json_t *frame_object(const struct ins_frame *f)
+static json_t *frame_object(const struct ins_frame *f, bool internal)
 {
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "pc", ins_json_address(f->pc),
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:b}", "pc", ins_json_address(f->pc),
 			 "function", ins_json_text(f->function), "offset",
 			 number_if(f->has_offset, f->offset), "module", text_if(f->module), "file",
 			 ins_json_text(f->file), "line", number_if(f->file, (uint64_t)f->line),
-			 "inlined", f->inlined);
-}
-
-static bool all_shown(const struct ins_walk *walk, const json_t *frames)
-{
-	return walk->limit && json_array_size(frames) == walk->limit;
+			 "inlined", f->inlined, "internal", internal);
 }
 
 json_t *ins_json_frames(struct ins_symbols *symbols, const struct ins_walk *walk)
 {
 	json_t *frames = json_array();
-	size_t k, count;
-	unsigned i;
+	unsigned i, shown = 0;
+	size_t k;
 
 	for (i = 0; symbols && frames && i < walk->count; i++) {
-		const struct ins_frame *f =
-			ins_symbols_at(symbols, walk->pc[i], ins_walk_returned(walk, i), &count);
+		const struct ins_shown at = ins_shown_at(symbols, walk, i);
 
-		for (k = 0; k < count && !all_shown(walk, frames); k++) {
-			if (json_array_append_new(frames, frame_object(&f[k])) < 0) {
+		for (k = 0; k < at.count && !(walk->limit && shown == walk->limit); k++) {
+			if (json_array_append_new(
+				    frames,
+				    frame_object(&at.frames[k], ins_shown_internal(&at, k))) < 0) {
 				json_decref(frames);
 				return NULL;
 			}
+			shown += k >= at.first && k < at.end;
 		}
 	}
 	return frames;

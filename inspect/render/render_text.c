@@ -12,6 +12,7 @@
 
 #include "inspect/text/escape.h"
 #include "inspect/render/render_variables.h"
+#include "inspect/symbols/shown.h"
 #include "inspect/text/duration.h"
 
 static void put_state(FILE *out, const struct fib_layout *layout, const struct ins_fiber *fiber)
@@ -72,20 +73,20 @@ void ins_text_frames(FILE *out, struct ins_symbols *symbols, const struct ins_wa
 void ins_text_frames_detailed(FILE *out, struct ins_symbols *symbols, const struct ins_walk *walk,
 			      const struct ins_details *details)
 {
-	unsigned i, number = 0;
+	unsigned i, number = 0, shown = 0;
 	char reason[4 * sizeof walk->reason];
-	size_t k, count;
+	size_t k;
 
 	for (i = 0; i < walk->count; i++) {
-		const struct ins_frame *f =
-			ins_symbols_at(symbols, walk->pc[i], ins_walk_returned(walk, i), &count);
+		const struct ins_shown at = ins_shown_at(symbols, walk, i);
 
-		for (k = 0; k < count && !(walk->limit && number == walk->limit); k++) {
-			put_frame(out, number, &f[k]);
+		for (k = at.first; k < at.end && !(walk->limit && shown == walk->limit); k++) {
+			put_frame(out, number + (unsigned)k, &at.frames[k]);
 			if (details)
-				ins_text_details(out, details, number, &f[k]);
-			number++;
+				ins_text_details(out, details, number + (unsigned)k, &at.frames[k]);
+			shown++;
 		}
+		number += (unsigned)at.count;
 	}
 	if (walk->left)
 		fprintf(out, "  %s%u frame%s left out\n",

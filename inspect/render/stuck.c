@@ -222,6 +222,8 @@ int ins_stuck_print(const struct ins_stuck *stuck, const struct ins_confirmed *c
 	int rc = ins_unwinder_new(stuck->source, &a.unwinder);
 
 	if (rc == 0)
+		ins_unwinder_hide(a.unwinder, stuck->hide);
+	if (rc == 0)
 		rc = ins_symbols_new(stuck->source->modules, &a.symbols);
 	if (rc == 0)
 		rc = print(&a, error);

@@ -26,6 +26,7 @@ struct ins_stuck {
 	pid_t pid; /* the process whose threads can be inspected; 0: none */
 	bool json;
 	unsigned frames; /* of a stack, innermost first; 0: all */
+	bool hide;	 /* internal frames of the stacks */
 	FILE *out;
 };
 

@@ -8,14 +8,18 @@
  */
 #include "inspect/symbols/limit.h"
 
+#include "inspect/symbols/shown.h"
+
 void ins_walk_limit(struct ins_walk *walk, struct ins_symbols *symbols, unsigned most)
 {
 	unsigned i, kept = walk->count;
-	size_t count, frames = 0;
+	size_t frames = 0;
 
 	walk->limit = walk->left = walk->left_least = 0;
 	for (i = 0; most && i < walk->count; i++) {
-		ins_symbols_at(symbols, walk->pc[i], ins_walk_returned(walk, i), &count);
+		const struct ins_shown at = ins_shown_at(symbols, walk, i);
+		const size_t count = at.end - at.first;
+
 		if (frames < most && frames + count >= most)
 			kept = i + 1;
 		frames += count;

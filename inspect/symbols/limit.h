@@ -7,7 +7,7 @@
 #include "inspect/unwind/unwind.h"
 
 /*
- * Keep at most `most` frames, counting inlined ones as they are shown; 0: all. Sets limit and left
+ * Keep at most `most` frames that are shown, counting inlined ones; 0: all. walk->hide is set before. Sets limit and left
  * of the walk. Walks that differ only in the removed frames are equal afterwards. truncated does
  * not change.
  */

@@ -38,6 +38,7 @@ void ins_event_walk(struct ins_unwinder *unwinder, const struct ins_event *event
 		return;
 	}
 	if (sleeps && ins_frame_guess(unwinder, &event->fiber, ret))
-		return;
-	ins_unwind(unwinder, &event->fiber, ret);
+		ins_unwind_mark(unwinder, ret);
+	else
+		ins_unwind(unwinder, &event->fiber, ret);
 }

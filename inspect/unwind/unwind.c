@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "inspect/unwind/library_frames.h"
 #include "inspect/unwind/unwind_dw.h"
 #include "inspect/unwind/unwind_end.h"
 #include "inspect/unwind/unwind_lu.h"
@@ -32,6 +33,7 @@ struct ins_unwinder {
 	struct ins_unwind_dw dw;
 	struct ins_walk second;	      /* libdw's */
 	struct ins_walk_cache *cache; /* NULL: without one */
+	bool hide;		      /* of each walk */
 };
 
 int ins_unwinder_new(struct ins_source *source, struct ins_unwinder **ret)
@@ -133,7 +135,19 @@ static void call_truncated(struct ins_unwinder *u, const struct ins_fiber *fiber
 	ins_problems_add(&u->source->problems, "a backtrace is truncated: %s", ret->reason);
 }
 
-void ins_unwind(struct ins_unwinder *unwinder, const struct ins_fiber *fiber, struct ins_walk *ret)
+void ins_unwinder_hide(struct ins_unwinder *unwinder, bool hide)
+{
+	unwinder->hide = hide;
+}
+
+void ins_unwind_mark(struct ins_unwinder *unwinder, struct ins_walk *walk)
+{
+	ins_walk_mark(walk, &unwinder->source->layout);
+	walk->hide = unwinder->hide;
+}
+
+static void walk_fiber(struct ins_unwinder *unwinder, const struct ins_fiber *fiber,
+		       struct ins_walk *ret)
 {
 	const struct fib_layout *layout = &unwinder->source->layout;
 
@@ -181,12 +195,19 @@ void ins_unwind(struct ins_unwinder *unwinder, const struct ins_fiber *fiber, st
 	call_truncated(unwinder, fiber, ret);
 }
 
+void ins_unwind(struct ins_unwinder *unwinder, const struct ins_fiber *fiber, struct ins_walk *ret)
+{
+	walk_fiber(unwinder, fiber, ret);
+	ins_unwind_mark(unwinder, ret);
+}
+
 void ins_unwind_thread(struct ins_unwinder *unwinder, const struct ins_fiber *thread,
 		       struct ins_walk *ret)
 {
 	begin(ret);
 	if (!walk_whole(unwinder, thread, ret))
 		call_truncated(unwinder, thread, ret);
+	ins_unwind_mark(unwinder, ret);
 }
 
 bool ins_unwind_whole(struct ins_unwinder *unwinder, const struct ins_fiber *fiber,

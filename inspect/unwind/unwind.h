@@ -22,13 +22,27 @@
 
 #define INS_WALK_MAX 256
 
+/*
+ * Bit n is for frame n (library_frames.h). A frame is internal if it is of the library and the
+ * program did not call it. If the program called it, functions inlined into it are internal. The
+ * entry is not marked: it is internal, but functions inlined into it may be the program's.
+ */
+struct ins_walk_code {
+	bool known; /* the registry says where the library's code is; else no bit is set */
+	uint64_t internal[INS_WALK_MAX / 64];
+	uint64_t called[INS_WALK_MAX / 64];
+	unsigned entry; /* number of the frame in which the walk ends, + 1; 0: none */
+};
+
 struct ins_walk {
 	unsigned count;
 	bool truncated;
 	unsigned limit;		   /* frames to show, with inlined ones; 0: all */
 	unsigned left, left_least; /* frames beyond the limit; in a group the most and the fewest */
+	bool hide;		   /* internal frames are not shown */
 	char reason[160];	   /* why truncated, or why there is no stack to walk; else "" */
 	uint64_t interrupted[INS_WALK_MAX / 64]; /* bit n: a signal interrupted frame n at its pc */
+	struct ins_walk_code code;		 /* which frames are of the library */
 	uint64_t pc[INS_WALK_MAX];		 /* innermost first */
 };
 
@@ -38,11 +52,38 @@ static inline bool ins_walk_returned(const struct ins_walk *walk, unsigned frame
 	return frame > 0 && !(walk->interrupted[frame / 64] >> frame % 64 & 1);
 }
 
+static inline bool ins_walk_internal(const struct ins_walk *walk, unsigned frame)
+{
+	return walk->code.internal[frame / 64] >> frame % 64 & 1;
+}
+
+static inline bool ins_walk_called(const struct ins_walk *walk, unsigned frame)
+{
+	return walk->code.called[frame / 64] >> frame % 64 & 1;
+}
+
+static inline bool ins_walk_is_entry(const struct ins_walk *walk, unsigned frame)
+{
+	return walk->code.entry == frame + 1;
+}
+
+/* Whether no function at the frame's address is shown. */
+static inline bool ins_walk_hidden(const struct ins_walk *walk, unsigned frame)
+{
+	return walk->hide && ins_walk_internal(walk, frame);
+}
+
 struct ins_unwinder;
 
 /* For fibers of one source, which is borrowed. Use in one thread. -ENOMEM, -ENOTSUP. */
 int ins_unwinder_new(struct ins_source *source, struct ins_unwinder **ret);
 void ins_unwinder_free(struct ins_unwinder *unwinder);
+
+/* Set hide of every later walk. It is false at first. */
+void ins_unwinder_hide(struct ins_unwinder *unwinder, bool hide);
+
+/* Mark a walk that was made in another way as ins_unwind() does: set code and hide. */
+void ins_unwind_mark(struct ins_unwinder *unwinder, struct ins_walk *walk);
 
 /* From here on walk every fiber with the unwinders, for a check of the cache. */
 void ins_unwinder_drop_cache(struct ins_unwinder *unwinder);

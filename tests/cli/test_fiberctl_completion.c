@@ -72,7 +72,7 @@ static void test_completion_of_bash_offers_the_options_that_a_command_takes(void
 	struct harness_process *p;
 
 	(void)state;
-	expect_offered("bt --al", "<--all>\n");
+	expect_offered("bt --al", "<--all>\n<--all-frames>\n");
 	expect_among("list -", "<--json>\n");
 	expect_offered("wake --al", "");
 	expect_offered("--vers", "<--version>\n");

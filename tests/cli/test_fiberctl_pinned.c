@@ -134,7 +134,7 @@ static void test_text_has_a_header_and_the_frames(void **state)
 	cli_contains(p->out.bytes, "2 times pinned in sleep: hog_pin at ");
 	cli_contains(p->out.bytes, " in all, ");
 	cli_contains(p->out.bytes, " ago] fibers ");
-	cli_contains(p->out.bytes, "  #0  ");
+	cli_contains(p->out.bytes, "  fiber_sleep+0x");
 	cli_contains(p->out.bytes, "\nshown 2 of 2 pinned waits, in 1 place\n");
 	harness_free(p);
 	harness_free(hog);

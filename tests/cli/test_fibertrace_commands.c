@@ -233,6 +233,17 @@ static void test_a_dead_process_shows_its_deadlock(void **state)
 	harness_free(p);
 }
 
+/* The number of frames of a fiber that text shows. */
+static size_t shown_frames(const json_t *fiber)
+{
+	const json_t *frame;
+	size_t i, n = 0;
+
+	json_array_foreach (json_object_get(fiber, "frames"), i, frame)
+		n += json_is_false(json_object_get(frame, "internal"));
+	return n;
+}
+
 static void test_bare_fibertrace_selects_and_cuts(void **state)
 {
 	struct harness_process *p = cli_run("fibertrace", crowd.pid, "--json", "--each", "--where",
@@ -247,12 +258,19 @@ static void test_bare_fibertrace_selects_and_cuts(void **state)
 	assert_int_equal(json_int(answer, "total"), crowd.crowd.count);
 	json_array_foreach (json_object_get(answer, "fibers"), i, fiber) {
 		assert_string_equal(json_text(json_object_get(fiber, "wait"), "kind"), "mutex");
-		assert_int_equal(json_array_size(json_object_get(fiber, "frames")), 3);
+		assert_int_equal(shown_frames(fiber), 3);
 		assert_true(json_int(fiber, "framesLeftOut") > 0);
 		assert_true(json_is_false(json_object_get(fiber, "truncated")));
 	}
 	json_decref(answer);
 	p = cli_run("fibertrace", crowd.pid, "--where", "wait=mutex", "--frames", "1", NULL);
+	cli_expect(p, 0);
+	cli_contains(p->out.bytes, "  fiber_mutex_lock+0x");
+	assert_null(strstr(p->out.bytes, "mutex_inner"));
+	cli_contains(p->out.bytes, " frames left out\n");
+	harness_free(p);
+	p = cli_run("fibertrace", crowd.pid, "--where", "wait=mutex", "--frames", "1",
+		    "--all-frames", NULL);
 	cli_expect(p, 0);
 	cli_contains(p->out.bytes, "\n  #0  fib_arch_switch+0x");
 	assert_null(strstr(p->out.bytes, "  #1  "));
@@ -260,11 +278,32 @@ static void test_bare_fibertrace_selects_and_cuts(void **state)
 	harness_free(p);
 }
 
-static void test_what_is_left_out_and_what_is_shown_are_all_frames(void **state)
+static void test_hidden_frames_do_not_count_among_those_that_are_left_out(void **state)
 {
 	const uint64_t number = crowd_find(&crowd.crowd, "cond", "cond-")->id;
 	json_t *whole = json_well(
 		cli_run("fibertrace", "bt", crowd.pid, cli_number(number), "--json", NULL));
+	const size_t frames = shown_frames(json_array_get(json_object_get(whole, "fibers"), 0));
+
+	(void)state;
+	assert_true(frames > 3);
+	for (size_t most = 1; most <= frames + 1; most++) {
+		json_t *cut = json_well(cli_run("fibertrace", "bt", crowd.pid, cli_number(number),
+						"--json", "--frames", cli_number(most), NULL));
+		const json_t *const fiber = json_array_get(json_object_get(cut, "fibers"), 0);
+
+		assert_int_equal(shown_frames(fiber), most < frames ? most : frames);
+		assert_int_equal(json_int(fiber, "framesLeftOut"), frames - shown_frames(fiber));
+		json_decref(cut);
+	}
+	json_decref(whole);
+}
+
+static void test_what_is_left_out_and_what_is_shown_are_all_frames(void **state)
+{
+	const uint64_t number = crowd_find(&crowd.crowd, "cond", "cond-")->id;
+	json_t *whole = json_well(cli_run("fibertrace", "bt", crowd.pid, cli_number(number),
+					  "--json", "--all-frames", NULL));
 	const json_t *const all = json_array_get(json_object_get(whole, "fibers"), 0);
 	const size_t frames = json_array_size(json_object_get(all, "frames"));
 
@@ -273,7 +312,8 @@ static void test_what_is_left_out_and_what_is_shown_are_all_frames(void **state)
 	assert_int_equal(json_int(all, "framesLeftOut"), 0);
 	for (size_t most = 1; most <= frames + 1; most++) {
 		json_t *cut = json_well(cli_run("fibertrace", "bt", crowd.pid, cli_number(number),
-						"--json", "--frames", cli_number(most), NULL));
+						"--json", "--all-frames", "--frames",
+						cli_number(most), NULL));
 		const json_t *const fiber = json_array_get(json_object_get(cut, "fibers"), 0);
 		const json_t *const shown = json_object_get(fiber, "frames");
 		const json_t *frame;
@@ -338,6 +378,7 @@ int main(void)
 		cmocka_unit_test(test_text_without_json_agrees),
 		cmocka_unit_test(test_a_dead_process_shows_its_deadlock),
 		cmocka_unit_test(test_bare_fibertrace_selects_and_cuts),
+		cmocka_unit_test(test_hidden_frames_do_not_count_among_those_that_are_left_out),
 		cmocka_unit_test(test_what_is_left_out_and_what_is_shown_are_all_frames),
 		cmocka_unit_test(test_wrong_usage_is_refused),
 	};

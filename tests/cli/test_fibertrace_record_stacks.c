@@ -141,9 +141,9 @@ static void test_each_wait_has_the_stack_of_its_own_place(void **state)
 	stop(0);
 	answer = report(0);
 	/* The walkers wait here, there and here again; the passers exit in the first step. */
-	expect_place(answer, ";walker;stay_here;", 2 * WALKERS, WALKERS, WALKERS);
-	expect_place(answer, ";walker;stay_there;", WALKERS, WALKERS, 0);
-	expect_place(answer, ";passer;stay_here;", PASSERS, PASSERS, 0);
+	expect_place(answer, "walker;stay_here;", 2 * WALKERS, WALKERS, WALKERS);
+	expect_place(answer, "walker;stay_there;", WALKERS, WALKERS, 0);
+	expect_place(answer, "passer;stay_here;", PASSERS, PASSERS, 0);
 	assert_int_equal(json_array_size(json_object_get(answer, "stacks")), 3);
 	assert_int_equal(json_int(json_object_get(answer, "totals"), "sampledWaits"),
 			 3 * WALKERS + PASSERS);
@@ -174,8 +174,8 @@ static void test_wait_that_nobody_looked_at_is_not_sampled(void **state)
 	stop(0);
 	answer = report(0);
 	totals = json_object_get(answer, "totals");
-	expect_place(answer, ";walker;stay_here;", 2 * WALKERS, WALKERS, WALKERS);
-	expect_place(answer, ";passer;stay_here;", PASSERS, PASSERS, 0);
+	expect_place(answer, "walker;stay_here;", 2 * WALKERS, WALKERS, WALKERS);
+	expect_place(answer, "passer;stay_here;", PASSERS, PASSERS, 0);
 	assert_null(row_of(answer, "stacks", "stack", "stay_there"));
 	assert_int_equal(json_int(totals, "waits") - json_int(totals, "sampledWaits"), WALKERS);
 	assert_true(json_int(totals, "sampledNs") < json_int(totals, "waitingNs"));

@@ -88,6 +88,8 @@ static int answer(struct bt *b)
 	int rc = ins_unwinder_new(b->source, &b->unwinder);
 
 	if (rc == 0)
+		ins_unwinder_hide(b->unwinder, !b->arguments->option[TOOL_OPT_ALL_FRAMES]);
+	if (rc == 0)
 		rc = ins_symbols_new(b->source->modules, &b->symbols);
 	if (rc == 0)
 		rc = tool_details_begin(&b->details, b->source->modules);
@@ -151,7 +153,7 @@ const struct tool_command tool_bt = {
 		"of such a fiber for the time of a copy, and shows its frames too.\n",
 	.least = 1,
 	.most = 2,
-	.options = TOOL_TAKES(TOOL_OPT_ALL) | TOOL_TAKES(TOOL_OPT_FRAMES) |
-		   TOOL_TAKES(TOOL_OPT_WHERE) | TOOL_TAKES_DETAILS,
+	.options = TOOL_TAKES(TOOL_OPT_ALL) | TOOL_TAKES(TOOL_OPT_ALL_FRAMES) |
+		   TOOL_TAKES(TOOL_OPT_FRAMES) | TOOL_TAKES(TOOL_OPT_WHERE) | TOOL_TAKES_DETAILS,
 	.run = run,
 };

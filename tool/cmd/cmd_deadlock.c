@@ -35,7 +35,11 @@ static int answer(const struct ins_stuck *stuck)
 
 static int run(const struct tool_arguments *arguments)
 {
-	struct ins_stuck stuck = {.json = arguments->json, .out = stdout};
+	struct ins_stuck stuck = {
+		.json = arguments->json,
+		.out = stdout,
+		.hide = !arguments->option[TOOL_OPT_ALL_FRAMES],
+	};
 	int code;
 
 	if (!tool_option_frames(arguments, &stuck.frames))
@@ -75,6 +79,6 @@ const struct tool_command tool_deadlock = {
 		"Exit status: 3 if there is a deadlock, 0 if there is none.\n",
 	.least = 1,
 	.most = 1,
-	.options = TOOL_TAKES(TOOL_OPT_FRAMES),
+	.options = TOOL_TAKES(TOOL_OPT_ALL_FRAMES) | TOOL_TAKES(TOOL_OPT_FRAMES),
 	.run = run,
 };

@@ -168,6 +168,8 @@ static int read_one(struct diff *d, struct look *look)
 	d->look = look;
 	rc = ins_unwinder_new(look->source, &look->unwinder);
 	if (rc == 0)
+		ins_unwinder_hide(look->unwinder, !d->arguments->option[TOOL_OPT_ALL_FRAMES]);
+	if (rc == 0)
 		rc = ins_table_new(&look->table);
 	if (rc == 0)
 		rc = ins_source_read(look->source, &request, take, d, &look->summary, &error);
@@ -395,6 +397,6 @@ const struct tool_command tool_diff = {
 		"the last one.\n",
 	.least = 2,
 	.most = TOOL_WORDS,
-	.options = TOOL_TAKES(TOOL_OPT_LIMIT),
+	.options = TOOL_TAKES(TOOL_OPT_ALL_FRAMES) | TOOL_TAKES(TOOL_OPT_LIMIT),
 	.run = run,
 };

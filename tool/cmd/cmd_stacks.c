@@ -208,6 +208,8 @@ static int ask(struct stacks *s, struct ins_request *request)
 	int rc = ins_unwinder_new(s->source, &s->unwinder);
 
 	if (rc == 0)
+		ins_unwinder_hide(s->unwinder, !s->arguments->option[TOOL_OPT_ALL_FRAMES]);
+	if (rc == 0)
 		rc = ins_symbols_new(s->source->modules, &s->symbols);
 	if (rc == 0)
 		rc = ins_groups_new(&s->groups);
@@ -290,9 +292,9 @@ const struct tool_command tool_stacks = {
 		"for 'go tool pprof'. An existing file is only replaced with --force.\n",
 	.least = 1,
 	.most = 1,
-	.options = TOOL_TAKES(TOOL_OPT_FOLDED) | TOOL_TAKES(TOOL_OPT_FORCE) |
-		   TOOL_TAKES(TOOL_OPT_FRAMES) | TOOL_TAKES(TOOL_OPT_GROUP_BY) |
-		   TOOL_TAKES(TOOL_OPT_MIN) | TOOL_TAKES(TOOL_OPT_WHERE) | TOOL_TAKES_FLAMES |
-		   TOOL_TAKES_DETAILS,
+	.options = TOOL_TAKES(TOOL_OPT_ALL_FRAMES) | TOOL_TAKES(TOOL_OPT_FOLDED) |
+		   TOOL_TAKES(TOOL_OPT_FORCE) | TOOL_TAKES(TOOL_OPT_FRAMES) |
+		   TOOL_TAKES(TOOL_OPT_GROUP_BY) | TOOL_TAKES(TOOL_OPT_MIN) |
+		   TOOL_TAKES(TOOL_OPT_WHERE) | TOOL_TAKES_FLAMES | TOOL_TAKES_DETAILS,
 	.run = run,
 };

@@ -33,7 +33,7 @@ void json_promise(const json_t *object, const char *where, const char *keys);
 	"deadlineNs:i? leftNs:i? targetId:i?"
 #define JSON_STACK "address:x? size:i used:i? highWater:i?"
 #define JSON_SPAWN "pc:x? function:s? file:s? line:i?"
-#define JSON_FRAME "pc:x function:s? offset:i? module:s? file:s? line:i? inlined:b"
+#define JSON_FRAME "pc:x function:s? offset:i? module:s? file:s? line:i? inlined:b internal:b"
 #define JSON_GROUP "count:i fiberIds:a ageNs:o wait:o? frames:a"
 
 /* Check the head, the source and the fiber rows of an answer; also the frames if they were

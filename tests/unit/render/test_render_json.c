@@ -177,7 +177,7 @@ static void test_frames_are_there_only_where_asked_for(void **state)
 	assert_true(json_is_true(json_object_get(row, "truncated")));
 	assert_int_equal(json_array_size(json_object_get(row, "frames")), 2);
 	promise(json_array_get(json_object_get(row, "frames"), 0),
-		"pc:x function:n offset:n module:n file:n line:n inlined:b");
+		"pc:x function:n offset:n module:n file:n line:n inlined:b internal:b");
 	json_decref(row);
 }
 
