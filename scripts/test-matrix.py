@@ -4,8 +4,9 @@
 
 The program is fixtures/maze. Each row of matrix_rows.py builds it in another way. Its fibers are walked from outside
 (fibertrace), through the control socket (fiberctl bt) and, if the row says so, in a core. From the function in which the
-fiber waits to the function it was spawned with, a walk must be exactly the functions that the maze reports. Where the maze
-says that a walk cannot continue, the walk must end there, be marked truncated, and report the place.
+fiber waits to the function it was spawned with, a walk must be exactly the functions that the maze reports, and all other frames
+but the call by which it waits must be marked as internal. Where the maze says that a walk cannot continue, the walk must end
+there, be marked truncated, and report the place.
 
 At the end wrong walks are planted in each answer, and must be found. A frame without a name is compared by module and offset,
 with the symbols that nm printed before the program was stripped.
@@ -200,6 +201,10 @@ def compare(fiber, how, called, names, row):
     # Two functions of the library follow: the caller of a fiber's function, and the entry of every fiber.
     if how == "whole" and not (1 <= len(outer) <= 2 and (row.names == "" or outer[-1] == "fib_arch_entry")):
         raise Wrong("does not end at the entry, but in %s: %s" % (outer, text))
+    # Of the library's frames only the call by which the maze waits is not internal.
+    internal = [True] * (begin - 1) + [False] * (1 + n) + [True] * len(outer)
+    if [f["internal"] for f in fiber["frames"]] != internal:
+        raise Wrong("internal: %s: %s" % ([f["internal"] for f in fiber["frames"]], text))
 
 
 def reasons(answer, row):
@@ -254,6 +259,10 @@ def spoilt(answer, plan):
     copy, one = fiber("whole")
     one["frames"][at(one["frames"], "maze_fiber")]["function"] = "maze_left"
     yield "another function", copy
+    for marked in (True, False):
+        copy, one = fiber("whole")
+        next(f for f in one["frames"] if f["internal"] is marked)["internal"] = not marked
+        yield "a frame is internal or not, the other way round", copy
     copy, one = fiber("whole")
     copy["fibers"].remove(one)
     yield "a fiber is missing", copy

@@ -266,7 +266,7 @@ struct fiber_layout {
 /* Put this before each function of the library that may be in a fiber's stack, or rename the text
  * sections of the library's objects to fiber_text (objcopy --rename-section .text=fiber_text).
  * Readers hide frames of this code, except for the function that the program called. */
-#define FIBER_LAYOUT_INTERNAL __attribute__((section("fiber_text")))
+#define FIBER_LAYOUT_INTERNAL __attribute__((noinline, section("fiber_text")))
 
 /* Defined by the linker: start and end of these sections, and the ELF header of the module. */
 FIBER_LAYOUT_LINKAGE const char __start_fiber_entry[] __attribute__((visibility("hidden"), weak));

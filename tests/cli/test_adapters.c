@@ -94,6 +94,18 @@ static long spelled(const json_t *fiber)
 	return number;
 }
 
+/* Internal are the switch, where a strand does not run, and the entry, but not strand_wait(), which
+ * the strand called. */
+static void expect_internal(const json_t *frames, bool runs)
+{
+	const json_t *frame;
+	size_t i;
+
+	json_array_foreach (frames, i, frame)
+		assert_int_equal(json_is_true(json_object_get(frame, "internal")),
+				 (i == 0 && !runs) || i + 1 == json_array_size(frames));
+}
+
 /* symbols: whether the program has symbols. */
 static void check_member(const struct crowd_member *m, const json_t *fiber, bool symbols)
 {
@@ -113,6 +125,7 @@ static void check_member(const struct crowd_member *m, const json_t *fiber, bool
 		return;
 	}
 	assert_true(count > digits);
+	expect_internal(frames, !strcmp(json_text(fiber, "state"), "running"));
 	if (!symbols)
 		return;
 	assert_int_equal(spelled(fiber), number);
