@@ -104,6 +104,7 @@ struct run {
 	struct ins_order *order; /* NULL: input order */
 	struct ins_tally *tally; /* NULL: no groups */
 	uint64_t shown;		 /* fibers */
+	bool seen;		 /* the first fiber was read */
 	bool begun;
 };
 
@@ -123,12 +124,39 @@ static void begin(struct run *r)
 	r->begun = true;
 }
 
+static int order_by(struct run *r, const struct ins_field *field)
+{
+	const struct ins_query *q = r->query;
+	size_t most = 0; /* all */
+
+	if (q->limit != INS_QUERY_ALL)
+		most = q->limit ? (size_t)q->limit : 1;
+	return ins_order_new(field, q->backwards, most, &r->order);
+}
+
+/* Called for the first fiber, when the size of the registry is known. */
+static int order_by_id(struct run *r)
+{
+	struct ins_field id;
+
+	r->seen = true;
+	if (!r->query->by_id || r->order || r->tally ||
+	    r->source->layout.committed > INS_QUERY_SORTED || !ins_field_find("id", 2, &id))
+		return 0;
+	/* Nothing is drawn into JSON. */
+	if (!r->sink->lines)
+		ins_progress_give_way(&r->source->progress, false);
+	return order_by(r, &id);
+}
+
 /* Symbols are created here because the first fiber brings the modules. */
 static int take(void *context, const struct ins_fiber *fiber)
 {
 	struct run *r = context;
 	struct ins_sight sight;
 
+	if (!r->seen && order_by_id(r) < 0)
+		return -ENOMEM;
 	if (!r->symbols && r->request.modules &&
 	    ins_symbols_new(r->source->modules, &r->symbols) < 0)
 		return -ENOMEM;
@@ -187,14 +215,11 @@ static void finish(struct run *r, const struct ins_summary *summary)
 static int prepare(struct run *r)
 {
 	const struct ins_query *q = r->query;
-	size_t most = 0; /* all */
 
-	if (q->limit != INS_QUERY_ALL)
-		most = q->limit ? (size_t)q->limit : 1;
 	ins_query_wants(q, &r->request);
 	if (q->group.info)
 		return ins_tally_new(&q->group, &r->tally);
-	return q->sort.info ? ins_order_new(&q->sort, q->backwards, most, &r->order) : 0;
+	return q->sort.info ? order_by(r, &q->sort) : 0;
 }
 
 int ins_query_run(struct ins_query *query, struct ins_source *source,

@@ -22,6 +22,9 @@
 
 #define INS_QUERY_ALL UINT64_MAX
 
+/* The order of ids keeps all rows in memory, about 1 KiB each, so it has a limit. */
+#define INS_QUERY_SORTED 65536
+
 /* The words of the command line. Each may be NULL. */
 struct ins_query_words {
 	const char *where;   /* an expression (select.h); NULL: all fibers */
@@ -40,6 +43,7 @@ struct ins_query {
 	const char *group_by;	   /* the word as typed; borrowed */
 	struct ins_columns columns;
 	uint64_t limit;
+	bool by_id; /* without another order: the order of ids, up to INS_QUERY_SORTED records */
 	uint64_t matched, others; /* fibers tested so far: matched or not */
 	bool checked; /* the condition was checked against the states and waits of the program */
 };
@@ -91,7 +95,7 @@ struct ins_query_sink {
 
 /*
  * Read the fibers of source and pass the rows to the sink. more: what else to request for them.
- * Without an order and groups each fiber is passed on as it is read, and nothing is kept. Returns
+ * Without an order and groups each fiber is passed on as it is read, and nothing is kept, unless by_id is set. Returns
  * 0, or a negative errno, perhaps with error set; end was not called then.
  */
 int ins_query_run(struct ins_query *query, struct ins_source *source,

@@ -3,6 +3,7 @@
 #include "inspect/render/render_rows.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "inspect/text/duration.h"
 
@@ -18,6 +19,19 @@ static void put_end(const struct ins_rows *r, const struct ins_query_result *res
 
 /* -- fibers -- */
 
+/* The number of bytes of the line that fit. Continuation bytes of UTF-8 take no room. */
+static size_t fitting(const struct ins_rows *r, const char *line, size_t size)
+{
+	size_t i, width = 0;
+
+	if (!r->width)
+		return size;
+	for (i = 0; i < size; i++)
+		if ((line[i] & 0xc0) != 0x80 && width++ == r->width)
+			return i;
+	return size;
+}
+
 static void begin_columns(void *context, const struct ins_query_rows *rows)
 {
 	struct ins_rows *r = context;
@@ -26,6 +40,9 @@ static void begin_columns(void *context, const struct ins_query_rows *rows)
 
 	r->rows = *rows;
 	ins_columns_title(rows->columns, &line);
+	/* Only the last column is cut. In a terminal that has no room for it, lines are wrapped. */
+	if (strlen(buf) > r->width)
+		r->width = 0;
 	put_title(r, buf);
 }
 
@@ -34,10 +51,12 @@ static void put_fiber(void *context, struct ins_sight *sight)
 	struct ins_rows *r = context;
 	char buf[4096];
 	struct ins_strbuf line = ins_strbuf(buf, sizeof buf - 1);
+	size_t size;
 
 	ins_columns_row(r->rows.columns, sight, &line);
-	*line.at++ = '\n'; /* replaces the NUL; there is room for another one */
-	fwrite(buf, 1, (size_t)(line.at - buf), r->out);
+	size = fitting(r, buf, (size_t)(line.at - buf));
+	buf[size++] = '\n'; /* replaces the NUL; there is room for another one */
+	fwrite(buf, 1, size, r->out);
 }
 
 static void end_columns(void *context, const struct ins_query_result *result)

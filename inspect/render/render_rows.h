@@ -12,8 +12,9 @@
 
 struct ins_rows {
 	FILE *out;
-	bool bold;   /* print titles bold (terminal) */
-	bool failed; /* JSON: the output is incomplete */
+	bool bold;    /* print titles bold (terminal) */
+	size_t width; /* of a line, in characters: the last column is cut; 0: no limit */
+	bool failed;  /* JSON: the output is incomplete */
 	/* used by the sinks */
 	struct ins_query_rows rows;
 	struct ins_json json;

@@ -41,12 +41,36 @@ static enum whose whose(const struct ins_frame f[], size_t count)
 	return ret;
 }
 
+/*
+ * By the marks of the walk (unwind/library_frames.h), which need no names. A function that the
+ * program defines may have any name, also one of libfiber's.
+ */
+static unsigned by_marks(struct ins_symbols *symbols, const struct ins_walk *walk)
+{
+	unsigned i, called = walk->count;
+	size_t count;
+
+	for (i = 0; i < walk->count; i++) {
+		const struct ins_frame *f =
+			ins_symbols_at(symbols, walk->pc[i], ins_walk_returned(walk, i), &count);
+
+		if (ins_walk_called(walk, i) && called == walk->count)
+			called = i;
+		if (!ins_walk_internal(walk, i) && !ins_walk_called(walk, i) &&
+		    !ins_walk_is_entry(walk, i) && !is_system(&f[count - 1]))
+			return i;
+	}
+	return called < walk->count ? called : 0;
+}
+
 unsigned ins_program_frame(struct ins_symbols *symbols, const struct ins_walk *walk)
 {
 	unsigned i, first = 0;
 	bool inside = false, found = false;
 	size_t count;
 
+	if (walk->code.known)
+		return by_marks(symbols, walk);
 	for (i = 0; i < walk->count; i++) {
 		const struct ins_frame *f =
 			ins_symbols_at(symbols, walk->pc[i], ins_walk_returned(walk, i), &count);

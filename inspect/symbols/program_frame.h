@@ -8,7 +8,7 @@
 
 /*
  * The index of the innermost frame that belongs neither to the C library nor to libfiber. If there
- * is none, the innermost frame; 0 for an empty walk.
+ * is none, the call into libfiber, else the innermost frame; 0 for an empty walk.
  */
 unsigned ins_program_frame(struct ins_symbols *symbols, const struct ins_walk *walk);
 

@@ -274,9 +274,12 @@ static void test_list_as_lines_is_an_object_a_line(void **state)
 
 /* -- a terminal, and colours -- */
 
+static unsigned short terminal_columns; /* 0: the terminal has no width */
+
 /* What the tool prints on a terminal, without the carriage returns. */
 static char *on_terminal_of(const char *kind, const char *option, const char *argument)
 {
+	const struct winsize window = {.ws_row = 24, .ws_col = terminal_columns};
 	char path[HARNESS_PATH], *text = calloc(1, 1 << 20), *to = text;
 	const char *const argv[] = {
 		harness_program(path, "fiberctl"), "list", pid, option, argument, NULL};
@@ -286,7 +289,7 @@ static char *on_terminal_of(const char *kind, const char *option, const char *ar
 	ssize_t n;
 
 	assert_non_null(text);
-	child = forkpty(&fd, NULL, NULL, NULL);
+	child = forkpty(&fd, NULL, NULL, terminal_columns ? &window : NULL);
 	assert_true(child >= 0);
 	if (!child) {
 		setenv("TERM", kind, 1);
@@ -338,6 +341,44 @@ static void test_list_on_a_terminal_is_a_screenful(void **state)
 	free(text);
 }
 
+static void test_list_cuts_the_last_column_at_the_width_of_the_terminal(void **state)
+{
+	static const char *const columns = "id,state,name";
+	char *text, *line, *rest;
+
+	(void)state;
+	terminal_columns = 28;
+	rest = text = on_terminal_of("dumb", "--columns", columns);
+	cli_contains(text, "\n        15 suspended mutex-1\n");
+	while ((line = strsep(&rest, "\n")) && strncmp(line, "shown ", 6) != 0)
+		assert_true(strlen(line) <= 28);
+	free(text);
+	/* Without room for the last column nothing is cut. */
+	terminal_columns = 20;
+	text = on_terminal_of("dumb", "--columns", columns);
+	cli_contains(text, "NAME\n");
+	free(text);
+	terminal_columns = 0;
+}
+
+static void test_list_is_in_the_order_of_ids(void **state)
+{
+	struct harness_process *p = cli_run("fiberctl", "list", pid, "--columns", "id", NULL);
+	unsigned long before = 0, lines = 0;
+	char *at = strchr(p->out.bytes, '\n');
+
+	(void)state;
+	cli_expect(p, 0);
+	for (; strncmp(at + 1, "shown ", 6) != 0; at = strchr(at + 1, '\n'), lines++) {
+		const unsigned long id = strtoul(at + 1, NULL, 10);
+
+		assert_true(id > before);
+		before = id;
+	}
+	assert_int_equal(lines, crowd.count);
+	harness_free(p);
+}
+
 static void test_list_has_colours_where_they_are_wanted(void **state)
 {
 	static const char *const when[] = {"always", "never", "auto"};
@@ -372,6 +413,8 @@ int main(void)
 		cmocka_unit_test(test_list_counts_what_the_crowd_is),
 		cmocka_unit_test(test_list_as_lines_is_an_object_a_line),
 		cmocka_unit_test(test_list_on_a_terminal_is_a_screenful),
+		cmocka_unit_test(test_list_cuts_the_last_column_at_the_width_of_the_terminal),
+		cmocka_unit_test(test_list_is_in_the_order_of_ids),
 		cmocka_unit_test(test_list_has_colours_where_they_are_wanted),
 	};
 

@@ -6,6 +6,7 @@
  * (inspect/render/render_rows.h).
  */
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "inspect/render/render_rows.h"
@@ -15,6 +16,15 @@
 
 #define SCREENFUL 200	       /* lines on a terminal, unless told */
 #define BUFFER	  (256u << 10) /* of standard output: a million lines are a hundred million bytes */
+
+/* The terminal's width in characters; 0: standard output is no terminal, or has no width. */
+static size_t width(void)
+{
+	struct winsize size;
+
+	return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col
+										     : 0;
+}
 
 static int parse(const struct tool_arguments *a, struct ins_query *ret)
 {
@@ -40,7 +50,7 @@ static int answer(const struct tool_arguments *a, struct ins_query *query,
 	const struct ins_query_sink *sink = a->json	      ? &ins_rows_json
 					    : query->group_by ? &ins_rows_groups
 							      : &ins_rows_columns;
-	struct ins_rows rows = {.out = stdout, .bold = a->color};
+	struct ins_rows rows = {.out = stdout, .bold = a->color, .width = width()};
 	struct ins_error error = {""};
 	const int rc = ins_query_run(query, source, &more, sink, &rows, &error);
 
@@ -58,6 +68,7 @@ static int run(const struct tool_arguments *arguments)
 	struct ins_query query = {0};
 	int code = parse(arguments, &query);
 
+	query.by_id = true;
 	if (!isatty(STDOUT_FILENO))
 		setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
 	if (code == TOOL_WELL)
@@ -81,7 +92,11 @@ const struct tool_command tool_list = {
 		"The program is not stopped: each line is consistent, but different lines may be\n"
 		"from different moments.\n"
 		"\n"
-		"On a terminal at most 200 lines are printed, unless --limit or --all is given.\n"
+		"The lines are in the order of ids, unless --sort is given; of a program that had\n"
+		"more than 65536 fibers at once, as they are read.\n"
+		"\n"
+		"On a terminal at most 200 lines are printed, unless --limit or --all is given,\n"
+		"and the last column is cut at its width.\n"
 		"For the fields of --where, --sort, --columns and --group-by see the topic\n"
 		"'where'.\n",
 	.least = 1,

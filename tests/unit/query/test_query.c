@@ -125,6 +125,8 @@ static int tear_down(void **state)
 	return 0;
 }
 
+static bool by_id;
+
 static int ask(struct ins_query_words words, struct ins_error *error)
 {
 	const struct ins_request more = {0};
@@ -132,6 +134,7 @@ static int ask(struct ins_query_words words, struct ins_error *error)
 	int rc;
 
 	assert_int_equal(ins_query_parse(&words, &query, error), 0);
+	query.by_id = by_id;
 	rc = ins_query_run(&query, &fake.source, &more, &sink, &got, error);
 	ins_query_drop(&query);
 	return rc;
@@ -162,6 +165,25 @@ static void test_query_without_words_gives_each_fiber_as_it_comes(void **state)
 	assert_null(got.rows.group_by);
 	assert_int_equal(got.rows.columns->count, 7);
 	assert_ptr_equal(got.rows.source, &fake.source);
+}
+
+static void test_query_by_id_sorts_a_registry_that_is_not_too_large(void **state)
+{
+	(void)state;
+	by_id = true;
+	fake.source.layout.committed = INS_QUERY_SORTED;
+	assert_string_equal(rows_of((struct ins_query_words){ALL}),
+			    "begin 1 2 3 4 5 6 7 8 9 10 end");
+	/* Rows begin after the last fiber was read. */
+	assert_true(got.read >= 10);
+	assert_string_equal(rows_of((struct ins_query_words){.sort = "-id", .limit = 2}),
+			    "begin 10 9 end");
+	fake.source.layout.committed = INS_QUERY_SORTED + 1;
+	fibers_read = 0;
+	assert_string_equal(rows_of((struct ins_query_words){ALL}),
+			    "begin 1 2 3 4 5 6 7 8 9 10 end");
+	assert_int_equal(got.read, 1);
+	by_id = false;
 }
 
 static void test_query_gives_what_matches_up_to_the_limit_and_counts_the_rest(void **state)
@@ -317,6 +339,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		QUERY_TEST(test_query_without_words_gives_each_fiber_as_it_comes),
+		QUERY_TEST(test_query_by_id_sorts_a_registry_that_is_not_too_large),
 		QUERY_TEST(test_query_gives_what_matches_up_to_the_limit_and_counts_the_rest),
 		QUERY_TEST(test_query_gives_rows_in_the_order_asked_for),
 		QUERY_TEST(test_query_counts_the_fibers_that_share_a_value),
