@@ -8,6 +8,7 @@ tests compare with gdb's own walks:
   to-core     gdb, lldb and eu-stack show every fiber as a thread with the same frames: from a live process, from gdb's gcore,
               from the kernel's core of a crash; for a program that is static, or stripped with and without a debug file
   gdb         libfiber-gdb.py shows the same, live and in cores, and writes no register of the program
+  hidden      libfiber-gdb.py hides the frames that fibertrace hides
   wrong       an unknown fiber, a program without fibers and a damaged registry give a message"""
 import contextlib
 import json
@@ -295,6 +296,7 @@ def script_live(folder):
         backtrace = text[text.index('fiber %d "' % one["id"]):].split("one = {")[0]
         frames = re.findall(r"^#(\d+) +(?:0x\w+ in )?(\w+)", backtrace, re.M)
         need(("1", "fib_arch_switch") in frames and not any(n == "0" for n, _ in frames), "frame 0 is not left out:\n" + backtrace)
+        need("fib_arch_entry" not in [f for _, f in frames], "the entry is not left out:\n" + backtrace)
         waiting = [f["id"] for f in fibers.values() if f["wait"] and f["wait"]["kind"] == "rwlock-write"]
         found = re.findall(r"^fiber (\d+) .* in fiber_rwlock_wrlock$", text, re.M)
         need(waiting and [int(n) for n in found] == sorted(waiting) and "found %d of %d fibers" % (len(found), FIBERS) in text, text)
@@ -302,6 +304,40 @@ def script_live(folder):
         need(traced(p.pid).keys() == fibers.keys(), "other fibers afterwards")
         p.send_signal(signal.SIGTERM)
         need(p.wait(SECONDS) in (0, -signal.SIGTERM), "it does not end well: %s" % p.returncode)
+
+
+def sections(text):
+    """The functions in gdb's backtraces, by the fiber whose line comes before."""
+    found, frames = {}, None
+    for line in text.splitlines():
+        fiber = re.match(r"fiber (\d+) ", line)
+        frame = re.match(r"#\d+ +(?:0x\w+ in )?(\w+)", line)
+        if fiber:
+            frames = found.setdefault(int(fiber.group(1)), [])
+        elif frame and frames is not None:
+            frames.append(frame.group(1))
+    return found
+
+
+def hidden(folder):
+    """Backtraces are those of fibertrace: without internal frames, and with all of them where that is asked for."""
+    for program, arguments in (("crowd", [str(FIBERS)]), ("nameless", [])):
+        with started(BUILD / "bin" / program, *arguments) as p:
+            fibers = {i: f for i, f in traced(p.pid).items() if f["state"] in STATES}
+            load = ["source %s" % SCRIPT, "set print frame-arguments none"]
+            text, _ = gdb(folder, "-p", p.pid, commands=load + ["fiber apply all bt"])
+            whole, _ = gdb(folder, "-p", p.pid, commands=load + ["fiber apply all fiber bt --all-frames"])
+            some, every = sections(text), sections(whole)
+            for number, fiber in fibers.items():
+                frames = [f["function"] for f in fiber["frames"] if not f["internal"]]
+                need(frames and some[number] == frames, "fiber %d: %s\n%s" % (number, some[number], frames))
+                # gdb also guesses functions that ended in a jump.
+                rest = iter(every[number])
+                need(all(f in rest for f in expected(fiber)), "fiber %d: %s\n%s" % (number, every[number], expected(fiber)))
+            if program == "nameless":
+                text, _ = gdb(folder, "-p", p.pid, commands=load + ["info fibers", "fiber bt 1", "fiber bt --all-frames 1"])
+                need('fiber 1 "greet()" [' in text and 'fiber 3 "last()" [' in text and text.count("fiber_sleep (") == 2 and
+                     text.count("fib_arch_entry (") == 1, text)
 
 
 def script_core(folder):
@@ -340,8 +376,8 @@ def wrong(folder):
     with started(BUILD / "bin/crowd", str(FIBERS)) as p:
         text, _ = gdb(folder, "-p", p.pid, commands=[
             "source %s" % SCRIPT, "source %s" % SCRIPT, "fiber 999999", "fiber x", "fiber apply", "fiber apply 999999 bt", "info fibers (",
-            "fiber find", "fiber find (", "fiber", "fiber apply 5 nonsense"])
-    for said in ("fiber 999999: no such fiber", "x: give the number", "usage: fiber apply", "no regular expression", "usage: fiber find",
+            "fiber find", "fiber find (", "fiber", "fiber apply 5 nonsense", "fiber bt 5 6"])
+    for said in ("fiber 999999: no such fiber", "x: give the number", "usage: fiber apply", "no regular expression", "usage: fiber find", "usage: fiber bt",
                  "No fiber is selected", "Undefined command"):
         need(said in text, "not said: %s\n%s" % (said, text))
     need("Traceback" not in text and "Python Exception" not in text, text)
@@ -372,6 +408,7 @@ TESTS = [
     ("in gdb: the frames of all fibers of a live process, and no register written", script_live),
     ("in gdb: the frames of all fibers of cores", script_core),
     ("fibers that run", running),
+    ("gdb hides the frames that fibertrace hides", hidden),
     ("what is wrong is said", wrong),
 ]
 

@@ -112,6 +112,30 @@ Like thread apply: each fiber is selected in turn, and what was selected is sele
                     gdb.write("%s\n" % wrong)
 
 
+class FiberBacktrace(gdb.Command):
+    """Print the backtrace of a fiber.
+fiber bt [--all-frames] [N]
+Without N that of the selected one, or of the thread. Frames inside the library are left out, but for the function that the
+program called; --all-frames prints them too."""
+
+    def __init__(self, frames):
+        super().__init__("fiber bt", gdb.COMMAND_STACK)
+        self.frames = frames
+
+    def invoke(self, argument, _):
+        match = re.fullmatch(r"\s*(--all-frames\b)?\s*(\d+)?\s*(--all-frames)?\s*", argument)
+        if not match or (match.group(1) and match.group(3)):
+            raise gdb.GdbError("usage: fiber bt [--all-frames] [N]")
+        all_frames = bool(match.group(1) or match.group(3))
+        if not match.group(2):
+            self.frames.backtrace(all_frames)
+            return
+        fiber = find_fiber(int(match.group(2)))
+        with Visit():
+            select(fiber)
+            self.frames.backtrace(all_frames)
+
+
 class FiberFind(gdb.Command):
     """Find fibers by a name, what they wait for, or a function in their frames.
 fiber find REGEX"""
@@ -158,7 +182,7 @@ def load():
     FiberOff()
     FiberApply()
     FiberFind()
-    FiberFilter()
+    FiberBacktrace(FiberFilter())
     gdb.unwinder.register_unwinder(None, FiberUnwinder())
     for event in (gdb.events.cont, gdb.events.exited):
         event.connect(selection.clear)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 # fibers.py - one fiber as its record says, and all of them
+import re
 import struct
 import time
 
@@ -90,8 +91,27 @@ class Fiber:
             return text + " held by thread %d" % (holder & ~HOLDER_THREAD)
         return text + (" held by %d" % holder if holder else "")
 
+    def function(self):
+        """The function that it runs, for one without a name: "greet()", or "" where no symbol has it."""
+        if self.entry not in self.layout.functions:
+            self.layout.functions[self.entry] = self.find_function()
+        return self.layout.functions[self.entry]
+
+    def find_function(self):
+        try:
+            block = gdb.block_for_pc(self.entry)
+            while block is not None and block.function is None:
+                block = block.superblock
+            if block is not None:
+                return plain(block.function.name.split("(")[0].encode()) + "()"
+            symbol = re.match(r"(\S+?)(?:\(.*)? in section ", gdb.execute("info symbol %#x" % self.entry, to_string=True))
+            return symbol.group(1) + "()" if symbol else ""
+        except (gdb.error, RuntimeError):
+            return ""
+
     def line(self):
-        name = ' "%s"' % self.name if self.name else ""
+        name = self.name or self.function()
+        name = ' "%s"' % name if name else ""
         state = self.layout.states[self.state] if self.state < 8 else "state %d" % self.state
         return "fiber %d%s [%s%s, %s]" % (self.id, name, state, self.wait(), duration(self.age))
 

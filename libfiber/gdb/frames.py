@@ -83,17 +83,50 @@ class FiberUnwinder(gdb.unwinder.Unwinder):
         return info
 
 
+def shown(decorators, layout):
+    """The frames without those inside the library (as inspect/unwind/library_frames.c): all of the program's, and the function that
+    it called. Functions inlined into a frame come before it, and have its address."""
+    frames, inlined = [], False  # lists: of one address each, innermost first
+    for decorator in decorators:
+        if not inlined:
+            frames.append([])
+        frames[-1].append(decorator)
+        inlined = decorator.inferior_frame().type() == gdb.INLINE_FRAME
+    pcs = [f[-1].inferior_frame().pc() - 1 for f in frames]
+    library = [layout.is_library(pc) for pc in pcs]
+    end, entry = len(frames), []
+    if end > 1 and library[-1] and layout.is_entry(pcs[-1]):
+        end -= 1
+        entry = frames[end][:-1]
+        end -= end > 1 and library[end - 1]
+    for i in range(end):
+        if not library[i]:
+            yield from frames[i]
+        elif i + 1 == end or not library[i + 1]:
+            yield frames[i][-1]
+    yield from entry
+
+
 class FiberFilter:
-    """Backtraces begin with the fiber."""
+    """Backtraces begin with the fiber, and leave out what is inside the library."""
 
     def __init__(self):
         self.name, self.priority, self.enabled = "libfiber", 1000, True
+        self.all_frames = False
         gdb.frame_filters[self.name] = self
+
+    def backtrace(self, all_frames):
+        self.all_frames = all_frames
+        try:
+            gdb.execute("backtrace")
+        finally:
+            self.all_frames = False
 
     def filter(self, frames):
         if not selection.fiber or gdb.selected_thread().ptid != selection.place[0]:
             return frames
-        return self.behind(frames)
+        behind = self.behind(frames)
+        return behind if self.all_frames else shown(behind, selection.fiber.layout)
 
     @staticmethod
     def behind(frames):

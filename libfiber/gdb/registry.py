@@ -5,13 +5,14 @@
 #   info fibers [REGEX]              every fiber, or those whose line matches
 #   fiber [N]                        which one is selected; select one: bt, up, frame, info locals are then of its frames
 #   fiber off                        back to the thread
+#   fiber bt [--all-frames] [N]      backtrace of the selected one, or of fiber N
 #   fiber apply all|N... COMMAND     the command in the frames of each
 #   fiber find REGEX                 those with a name, a wait or a function in their frames that matches
 #
 # A fiber that does not run has its registers in its record. gdb walks from a thread's registers, and to write a fiber's there
 # would change a program that is to go on, and cannot be done to a core. So nothing is written: an unwinder says of the innermost
 # frame of the thread at hand that its caller is the fiber. Frame 0 is then still the thread's, and the fiber's begin behind it;
-# backtraces leave frame 0 out.
+# backtraces leave frame 0 out. They leave out frames inside the library too, but for the function that the program called.
 #
 # Records are found like any reader outside the process finds them (libfiber/include/fiber_layout.h): by the symbol fiber_registry, or,
 # where that was stripped, by the ELF note "fiber". No debug information is needed, and none of this program's types.
@@ -34,6 +35,7 @@ WAIT_NONE, WAIT_YIELD, WAIT_JOIN, WAIT_FD = 0, 1, 5, 19
 HOLDER_THREAD, HOLDER_CONTENDED = 1 << 63, 1 << 62
 RECIPE_CFI, RECIPE_SAVED = 1, 2
 REGISTER_COUNT, REGISTERS_MOST, LAYOUT_SIZE_SAVED = 1324, 24, 1432  # behind what every registry has
+CODE_RANGES, LAYOUT_SIZE_CODE = 4, 1496  # behind the table of registers
 BASE_RECORD, BASE_STACK, BASE_CONTEXT, BASE_SP = 1, 2, 3, 4
 REGISTER_SP, REGISTER_PC = 254, 255
 # The registers of a machine, by its number in ELF: stack pointer, program counter, frame pointer.
@@ -88,6 +90,21 @@ class Layout:
         self.waits = [plain(data[WAIT_NAMES + 16 * i:WAIT_NAMES + 16 * i + 16]) for i in range(32)]
 
         self.saved = self.table_of_registers(address) if self.recipe == RECIPE_SAVED and size >= LAYOUT_SIZE_SAVED else []
+        self.functions = {}  # their names, by address
+        self.code = self.table_of_code(address) if size >= LAYOUT_SIZE_CODE else []
+
+    def table_of_code(self, address):
+        """Where the library's own code is: pairs of addresses."""
+        data = read(address + LAYOUT_SIZE_SAVED, 16 * CODE_RANGES)
+        ranges = [struct.unpack_from("<QQ", data, 16 * i) for i in range(CODE_RANGES)]
+        return [(low, high) for low, high in ranges if low < high]
+
+    def is_entry(self, pc):
+        return self.entry_low <= pc < self.entry_high
+
+    def is_library(self, pc):
+        """Whether code of the library is at this address; False where the registry does not say."""
+        return any(low <= pc < high for low, high in self.code) or (self.is_entry(pc) and bool(self.code))
 
     def table_of_registers(self, address):
         """Where another library saves its registers: number, what the offset counts from, offset."""
