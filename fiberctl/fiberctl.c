@@ -2,8 +2,10 @@
 /* fiberctl.c - ask a running program about its fibers: the table of commands. */
 #include "fiberctl/fiberctl.h"
 
+#include "inspect/symbols/fiber_names.h"
 #include "tool/cmd/commands.h"
 #include "tool/process.h"
+#include "tool/report.h"
 
 static const struct tool_command *const commands[] = {
 	/* look */
@@ -45,6 +47,8 @@ static int open_source(const struct tool_arguments *arguments, const char *who,
 	(void)arguments;
 	if (code == TOOL_WELL)
 		(*ret)->watched = true;
+	if (code == TOOL_WELL && ins_fiber_names_begin(*ret) < 0)
+		code = tool_cannot("out of memory");
 	return code;
 }
 

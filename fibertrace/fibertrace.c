@@ -18,6 +18,7 @@
 #include "inspect/source/registry.h"
 #include "inspect/render/render.h"
 #include "inspect/source/snapshot.h"
+#include "inspect/symbols/fiber_names.h"
 #include "inspect/text/duration.h"
 #include "inspect/threads/threads.h"
 #include "tool/cmd/commands.h"
@@ -199,6 +200,8 @@ static int open_source(const struct tool_arguments *a, const char *who, struct i
 		code = open_word(a, who, ret);
 	if (code == TOOL_WELL)
 		(*ret)->watched = true;
+	if (code == TOOL_WELL && ins_fiber_names_begin(*ret) < 0)
+		code = tool_cannot("out of memory");
 	return code;
 }
 

@@ -9,8 +9,11 @@
 
 void ins_source_close(struct ins_source *source)
 {
-	if (source)
-		source->ops->close(source);
+	if (!source)
+		return;
+	if (source->namer)
+		source->namer->free(source->namer);
+	source->ops->close(source);
 }
 
 struct counted {
@@ -20,11 +23,25 @@ struct counted {
 	uint64_t count;
 };
 
+static int emit(struct counted *c, const struct ins_fiber *fiber)
+{
+	struct ins_namer *namer = c->source->namer;
+	struct ins_fiber named;
+
+	if (!namer || fiber->row.name[0])
+		return c->fn(c->context, fiber);
+	named = *fiber;
+	namer->name(namer, c->source, &named);
+	return c->fn(c->context, &named);
+}
+
 static int count(void *context, const struct ins_fiber *fiber)
 {
 	struct counted *c = context;
-	const int rc = c->fn(c->context, fiber);
+	const int rc = emit(c, fiber);
 
+	if (!c->source->watched)
+		return rc;
 	ins_progress_fibers(&c->source->progress, ++c->count, c->source->layout.committed);
 	return rc;
 }
@@ -33,15 +50,20 @@ int ins_source_read(struct ins_source *source, const struct ins_request *request
 		    void *context, struct ins_summary *ret, struct ins_error *error)
 {
 	struct counted counted = {.source = source, .fn = fn, .context = context};
+	struct ins_request with = *request;
 	int rc;
 
 	memset(ret, 0, sizeof *ret);
 	source->passed = 0;
-	if (!source->watched)
+	if (source->namer)
+		with.modules = true;
+	if (!source->watched && !source->namer)
 		return source->ops->read(source, request, fn, context, ret, error);
-	ins_progress_begin(&source->progress, "");
-	rc = source->ops->read(source, request, count, &counted, ret, error);
-	ins_progress_end(&source->progress);
+	if (source->watched)
+		ins_progress_begin(&source->progress, "");
+	rc = source->ops->read(source, &with, count, &counted, ret, error);
+	if (source->watched)
+		ins_progress_end(&source->progress);
 	return rc;
 }
 

@@ -35,7 +35,8 @@
 	16u /* it runs; its thread was stopped for the copy: registers says where it is */
 #define INS_FIBER_SWITCHING \
 	32u /* it was being switched in or out: what is known is where it was left */
-#define INS_FIBER_THREAD 64u /* not a fiber but a plain thread (thread_stack.h) */
+#define INS_FIBER_THREAD 64u  /* not a fiber but a plain thread (thread_stack.h) */
+#define INS_FIBER_NAMED	 128u /* it has no name; row.name is its function's, for people */
 
 /* One fiber at one moment; valid during the callback. */
 struct ins_fiber {
@@ -106,6 +107,14 @@ struct ins_summary {
 typedef int ins_fiber_fn(void *context, const struct ins_fiber *fiber);
 
 struct ins_crash;
+struct ins_source;
+
+/* Gives fibers a name for people (inspect/symbols/fiber_names.h). */
+struct ins_namer {
+	/* Set the name of a fiber that has none, and INS_FIBER_NAMED; or leave it. */
+	void (*name)(struct ins_namer *namer, struct ins_source *source, struct ins_fiber *fiber);
+	void (*free)(struct ins_namer *namer);
+};
 
 struct ins_source {
 	const char *kind; /* "control", "live", "core", "snapshot" */
@@ -137,6 +146,7 @@ struct ins_source {
 	 * fibers during the copy, and count the stops here.
 	 */
 	struct ins_pauses *pauses;
+	struct ins_namer *namer;       /* NULL: fibers without a name stay so; owned */
 	bool watched;		       /* show the progress of a read on standard error */
 	struct ins_progress progress;  /* of a read; call ins_progress_give_way() before printing */
 	const struct ins_crash *crash; /* of a core: what ended it (crash.h); NULL: no signal */

@@ -68,7 +68,7 @@ static bool matches(struct ins_query *query, struct ins_source *source, struct i
 		return true;
 	}
 	query->others++;
-	source->passed += sight->fiber->flags != 0;
+	source->passed += (sight->fiber->flags & ~INS_FIBER_NAMED) != 0;
 	return false;
 }
 

@@ -100,6 +100,9 @@ json_t *ins_json_sample(const struct ins_sample *ids);
 json_t *ins_json_fiber(const struct fib_layout *layout, const struct ins_fiber *fiber,
 		       struct ins_symbols *symbols, const struct ins_walk *walk);
 
+/* The fiber's own name: "" if it is shown by its function. */
+json_t *ins_json_name(const struct ins_fiber *fiber);
+
 /* The frames of a walk that it shows. NULL: no memory. */
 json_t *ins_json_frames(struct ins_symbols *symbols, const struct ins_walk *walk);
 

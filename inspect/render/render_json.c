@@ -184,6 +184,11 @@ static json_t *counted(uint64_t ns)
 	return number_if(ns != FIB_ROW_UNKNOWN, ns);
 }
 
+json_t *ins_json_name(const struct ins_fiber *fiber)
+{
+	return ins_json_text(fiber->flags & INS_FIBER_NAMED ? "" : fiber->row.name);
+}
+
 json_t *ins_json_fiber(const struct fib_layout *layout, const struct ins_fiber *fiber,
 		       struct ins_symbols *symbols, const struct ins_walk *walk)
 {
@@ -204,7 +209,7 @@ json_t *ins_json_fiber(const struct fib_layout *layout, const struct ins_fiber *
 		"{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:b, s:o, "
 		"s:o, s:o, s:o, s:o, s:o}",
 		"id", number(row->id), "parentId", number(row->parent), "name",
-		ins_json_text(row->name), "state",
+		ins_json_name(fiber), "state",
 		ins_json_text(ins_words_state(layout, row->state)), "ageNs",
 		number_if(!thread, (uint64_t)row->age), "switches", number(row->switches), "cpuNs",
 		counted(row->cpu), "runnableNs", counted(row->runnable), "waitedNs",

@@ -170,7 +170,7 @@ bool ins_json_holder(json_t *object, const struct fib_layout *layout, struct ins
 	} else if (holder && at != INS_NOBODY) {
 		ins_table_get(table, at, &fiber);
 		state = ins_json_text(ins_words_state(layout, fiber.row.state));
-		name = ins_json_text(fiber.row.name);
+		name = ins_json_name(&fiber);
 	} else {
 		state = holder ? json_string("gone") : json_null();
 		name = json_null();

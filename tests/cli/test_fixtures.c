@@ -10,9 +10,10 @@
 #include "tests/harness/watchdog.h"
 
 static const char *const fixtures[] = {
-	"httpd", "httpd-threads", "httpd-epoll", "proxy",  "idle",   "load",	 "crowd",
-	"spin",	 "overflow",	  "labels",	 "places", "family", "deadlock", "figures",
-	"drift", "ages",	  "turns",	 "names",  "liar",   "astray",	 "become"};
+	"httpd",    "httpd-threads", "httpd-epoll", "proxy",   "idle",	 "load",
+	"crowd",    "spin",	     "overflow",    "labels",  "places", "family",
+	"deadlock", "figures",	     "drift",	    "ages",    "turns",	 "names",
+	"liar",	    "astray",	     "become",	    "nameless"};
 #define FIXTURES (sizeof(fixtures) / sizeof(fixtures[0]))
 
 static void test_fixtures_have_help(void **state)
@@ -59,6 +60,7 @@ static void test_fixtures_refuse_bad_arguments_with_64(void **state)
 		{"overflow", "stray", NULL},
 		{"labels", "stray", NULL},
 		{"names", "stray", NULL},
+		{"nameless", "stray", NULL},
 		{"liar", NULL, NULL},
 		{"liar", "truth", NULL},
 		{"places", NULL, NULL},

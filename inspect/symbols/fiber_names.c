@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fiber_names.c - show fibers without a name by their function
+ *
+ * Every command reads its fibers through the source, so the names are set there. Symbols are
+ * created with the first fiber that needs them, because a program sends its modules before its
+ * fibers. Answers of the symbols are cached by address.
+ */
+#include "inspect/symbols/fiber_names.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "inspect/symbols/symbolize.h"
+
+struct names {
+	struct ins_namer namer; /* first */
+	struct ins_symbols *symbols;
+};
+
+/* The length of a demangled function's name without its parameters. */
+static size_t bare(const char *function)
+{
+	const char *end = strrchr(function, ')');
+	int depth = 0;
+
+	if (!end)
+		return strlen(function);
+	for (; end >= function; end--) {
+		depth += (*end == ')') - (*end == '(');
+		if (!depth)
+			break;
+	}
+	return end > function ? (size_t)(end - function) : strlen(function);
+}
+
+const char *ins_fiber_name_of(const char *function, char *buf, size_t size)
+{
+	const size_t n = bare(function), room = size - sizeof "()";
+
+	if (n <= room)
+		snprintf(buf, size, "%.*s()", (int)n, function);
+	else
+		snprintf(buf, size, "%.*s..()", (int)(room - 2), function);
+	return buf;
+}
+
+static void name(struct ins_namer *namer, struct ins_source *source, struct ins_fiber *fiber)
+{
+	struct names *names = (struct names *)namer;
+	const struct ins_frame *f;
+	size_t count;
+
+	if (!fiber->row.entry ||
+	    (!names->symbols && ins_symbols_new(source->modules, &names->symbols) < 0))
+		return;
+	f = ins_symbols_at(names->symbols, fiber->row.entry, false, &count);
+	/* A function may start with an inlined one. */
+	f += count - 1;
+	if (f->function)
+		ins_fiber_name_of(f->function, fiber->row.name, sizeof fiber->row.name);
+	else if (ins_frame_module(f))
+		snprintf(fiber->row.name, sizeof fiber->row.name, "%.15s+0x%" PRIx64,
+			 ins_frame_module(f), f->offset);
+	else
+		return;
+	fiber->flags |= INS_FIBER_NAMED;
+}
+
+static void drop(struct ins_namer *namer)
+{
+	struct names *names = (struct names *)namer;
+
+	ins_symbols_free(names->symbols);
+	free(names);
+}
+
+int ins_fiber_names_begin(struct ins_source *source)
+{
+	struct names *names = calloc(1, sizeof *names);
+
+	if (!names)
+		return -ENOMEM;
+	names->namer = (struct ins_namer){.name = name, .free = drop};
+	source->namer = &names->namer;
+	return 0;
+}
