@@ -17,13 +17,14 @@
 static const struct {
 	const char *ready, *program, *first, *second;
 } programs[] = {
-	{"ready ", "crowd", "40", NULL},   {"ready ", "crowd", "24", "--stuck"},
-	{"ready ", "places", "30", NULL},  {"ready ", "family", NULL, NULL},
-	{"ready ", "labels", NULL, NULL},  {"ready ", "names", NULL, NULL},
-	{"ready ", "drift", NULL, NULL},   {"ready ", "figures", NULL, NULL},
-	{"ready ", "spin", NULL, NULL},	   {"ready ", "turns", NULL, NULL},
-	{"ready ", "values", NULL, NULL},  {"ready ", "deadlock", "--ring", "3"},
-	{"ready", "runtimes", NULL, NULL}, {"listening on ", "httpd", NULL, NULL},
+	{"ready ", "crowd", "40", NULL},	{"ready ", "crowd", "24", "--stuck"},
+	{"ready ", "places", "30", NULL},	{"ready ", "family", NULL, NULL},
+	{"ready ", "labels", NULL, NULL},	{"ready ", "names", NULL, NULL},
+	{"ready ", "nameless", NULL, NULL},	{"ready ", "drift", NULL, NULL},
+	{"ready ", "figures", NULL, NULL},	{"ready ", "spin", NULL, NULL},
+	{"ready ", "turns", NULL, NULL},	{"ready ", "values", NULL, NULL},
+	{"ready ", "deadlock", "--ring", "3"},	{"ready", "runtimes", NULL, NULL},
+	{"listening on ", "httpd", NULL, NULL},
 };
 
 /* A frame of libfiber; its public headers are compiled into the program. */
