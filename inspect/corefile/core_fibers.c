@@ -52,6 +52,7 @@ static const struct {
 	{FIB_FIELD_SPAWN_PC, OFFSET(spawn_pc)},
 	{FIB_FIELD_ENTRY, OFFSET(entry)},
 	{FIB_FIELD_NAME, OFFSET(name)},
+	{FIB_FIELD_READS, OFFSET(reads)},
 };
 #define DECIDED_REGISTERS \
 	3 /* the first of these; other libraries' places for them are in the table of registers */

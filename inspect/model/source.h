@@ -86,6 +86,7 @@ struct ins_request {
 	 */
 	bool labels;
 	bool modules; /* for the names of places */
+	bool reads;   /* which locks are held for reading, and by how many */
 };
 
 /* The totals of a read. */

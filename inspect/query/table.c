@@ -12,6 +12,7 @@
 
 struct entry {
 	unsigned char row[offsetof(struct fib_row, label)];
+	unsigned char tail[sizeof(struct fib_row) - offsetof(struct fib_row, readers)];
 	unsigned flags; /* INS_FIBER_* */
 	char *label;	/* FIB_LAYOUT_LABELS bytes, or NULL: none */
 };
@@ -74,6 +75,7 @@ int ins_table_add(struct ins_table *table, const struct ins_fiber *fiber)
 		return rc;
 	e = &table->entries[table->count];
 	memcpy(e->row, &fiber->row, sizeof e->row);
+	memcpy(e->tail, &fiber->row.readers, sizeof e->tail);
 	e->flags = fiber->flags;
 	e->label = NULL;
 	if (fiber->row.label[0]) {
@@ -137,6 +139,7 @@ void ins_table_get(struct ins_table *table, size_t i, struct ins_fiber *ret)
 	e = &table->entries[i];
 	*ret = (struct ins_fiber){.now = table->now, .flags = e->flags};
 	memcpy(&ret->row, e->row, sizeof e->row);
+	memcpy(&ret->row.readers, e->tail, sizeof e->tail);
 	if (e->label)
 		memcpy(ret->row.label, e->label, sizeof ret->row.label);
 }

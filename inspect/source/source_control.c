@@ -59,7 +59,8 @@ static int control_read(struct ins_source *source, const struct ins_request *req
 	const struct fib_wire_list list = {
 		(request->high_water ? FIB_WIRE_WANT_HIGH_WATER : 0) |
 			(request->labels ? FIB_WIRE_WANT_LABELS : 0) |
-			(request->modules ? FIB_WIRE_WANT_MAPS : 0),
+			(request->modules ? FIB_WIRE_WANT_MAPS : 0) |
+			(request->reads ? FIB_WIRE_WANT_READS : 0),
 	};
 	const struct fib_wire_id id = {request->id};
 	const struct fib_wire_stack_of stack = {request->id, list.wanted | FIB_WIRE_WANT_MAPS, 0};

@@ -115,7 +115,7 @@ static enum reach reach_of(const char *call)
 static bool exits_quietly(const struct fiber *fiber)
 {
 	return !fiber->endings && !fiber->exits && !fiber->locals && !fib_load(&fiber->members) &&
-	       !fiber->held_last && !fiber->held_more && !fiber->group;
+	       !fiber->held_last && !fiber->held_more && !fiber->reading && !fiber->group;
 }
 
 /* Background fibers run until all others have exited, idle ones while no other can run. */

@@ -45,6 +45,7 @@ struct fib_sched;
 struct fib_timers;
 
 #define FIB_TIMER_NONE UINT32_MAX
+#define FIB_READS      3
 
 /* An object on the fiber's own stack that is notified if the fiber exits in there. Newest first. */
 struct fib_ending {
@@ -114,7 +115,7 @@ struct fiber {
 	struct fib_locals *locals;	  /* F: NULL: none set */
 	_Atomic uint32_t members;	  /* A: live members of groups that are on its stack */
 	uint8_t held_more;     /* F: locks held exclusively besides held_last, modulo 256 */
-	bool unwinds;	       /* F: its frames are being unwound (unwind.c) */
+	uint8_t reading;       /* F: 1: it has held locks for reading (reading.h) */
 	_Atomic uint8_t asked; /* A: FIB_CANCELLED, for readers outside; 0 while `cancelled` is 0 */
 	uint8_t masks; /* F: nesting depth; 0 without FIB_CANCEL_MASKED, but readers may see more */
 	void *group;   /* I: the struct fiber_group it is a member of, or NULL */
@@ -127,11 +128,14 @@ struct fiber {
 	struct fib_list group_link; /* L the group's lock */
 	/* L sched->background.lock: its node in the list of background fibers, while it is in it */
 	struct fib_list background;
-	char name[32]; /* F or the owner of the handle; readers may see a mixture */
+	char name[32];		      /* F or the owner of the handle; readers may see a mixture */
+	const void *reads[FIB_READS]; /* F: rwlocks that it holds for reading; NULL: a free slot */
 	/* The parker of a thread that joins it: the thread's own could be gone while the fiber
 	 * still reads it. */
 	struct fib_parker thread_joiner;
-	char failure[96]; /* F: fiber_fail's text */
+	uint8_t reads_more; /* F: locks held for reading that are in no slot, modulo 256 */
+	bool unwinds;	    /* F: its frames are being unwound (unwind.c) */
+	char failure[70];   /* F: fiber_fail's text */
 
 	struct fib_announce announce; /* F */
 } fib_aligned(FIB_CACHE_LINE);

@@ -88,6 +88,8 @@ static void describe_fields(void)
 	FIELD(FIB_FIELD_CANCELLED, asked);
 	FIELD(FIB_FIELD_GUARD, stack.guard);
 	FIELD(FIB_FIELD_MASKED, masks);
+	FIELD(FIB_FIELD_READS, reads);
+	FIELD(FIB_FIELD_READS_MORE, reads_more);
 	fiber_registry.field_count = FIB_FIELD_COUNT;
 }
 
@@ -111,6 +113,8 @@ static void describe_objects(void)
 	       offsetof(struct fiber_rwlock, owner), sizeof(((struct fiber_rwlock *)0)->owner));
 	object(FIB_WAIT_RWLOCK_WRITE, sizeof(((struct fiber_rwlock *)0)->name),
 	       offsetof(struct fiber_rwlock, owner), sizeof(((struct fiber_rwlock *)0)->owner));
+	fiber_registry.readers.offset = offsetof(struct fiber_rwlock, state);
+	fiber_registry.readers.size = sizeof(((struct fiber_rwlock *)0)->state);
 	object(FIB_WAIT_EVENT, sizeof(((struct fiber_event *)0)->name), 0, 0);
 	object(FIB_WAIT_BARRIER, sizeof(((struct fiber_barrier *)0)->name), 0, 0);
 	object(FIB_WAIT_ONCE, sizeof(((struct fiber_once *)0)->name),

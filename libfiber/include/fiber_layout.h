@@ -70,6 +70,8 @@ enum fib_layout_field_id {
 	FIB_FIELD_CANCELLED,   /* u8: not 0: it was asked to exit, by fiber_cancel() and the like */
 	FIB_FIELD_GUARD,       /* u16: bytes below the stack that fault, / 4096; 0: unknown */
 	FIB_FIELD_MASKED,      /* u8: not 0: cancellations do not end its waits now */
+	FIB_FIELD_READS,       /* u64[]: addresses of rwlocks that it holds for reading; 0: free */
+	FIB_FIELD_READS_MORE,  /* u8: how many it holds for reading that are not in READS */
 	FIB_FIELD_COUNT
 };
 #define FIB_LAYOUT_FIELDS 64 /* slots in the table, also for future fields */
@@ -124,6 +126,16 @@ struct fib_layout_labels {
 
 #define FIB_HOLDER_THREAD    (UINT64_C(1) << 63)
 #define FIB_HOLDER_CONTENDED (UINT64_C(1) << 62) /* not part of the id */
+
+/*
+ * Who holds a rwlock for reading: bits 0-29 are the number of readers. The upper 32 bits are the XOR
+ * of a mark of each reader: (id << 1 | whether it is a thread) * FIB_READERS_FACTOR, modulo 2^32.
+ * The records say which fibers read (FIB_FIELD_READS); one reader that they do not have can be
+ * computed from the XOR.
+ */
+#define FIB_READERS_COUNT  ((UINT64_C(1) << 30) - 1)
+#define FIB_READERS_MARK   32 /* shift */
+#define FIB_READERS_FACTOR UINT32_C(0x9e3779b1)
 
 /* How to walk a saved stack. */
 enum fib_layout_recipe {
@@ -193,6 +205,9 @@ struct fib_layout {
 
 	/* Where the library's own code is, besides entry_low. Readers hide its frames. */
 	struct fib_layout_range code[FIB_LAYOUT_CODE];
+
+	/* -- size 0 or 0 where `size` does not cover it -- */
+	struct fib_layout_field readers; /* u64 of a rwlock: FIB_READERS_*; see there */
 };
 #define FIB_LAYOUT_SIZE_1 offsetof(struct fib_layout, register_count) /* in every registry */
 

@@ -101,13 +101,29 @@ static void decode_times(const struct fib_layout *layout, const void *bytes, int
 		row->runnable = row->waited = row->lived = FIB_ROW_UNKNOWN;
 }
 
+/* The rwlocks that it holds for reading. */
+static void decode_reads(const struct fib_layout *layout, const void *bytes, struct fib_row *row)
+{
+	const struct fib_layout_field f = layout->fields[FIB_FIELD_READS];
+	const size_t n = f.size / sizeof *row->reads;
+	size_t i;
+
+	memcpy(row->reads, (const unsigned char *)bytes + f.offset,
+	       (n < FIB_ROW_READS ? n : FIB_ROW_READS) * sizeof *row->reads);
+	row->reading = (uint32_t)field(layout, bytes, FIB_FIELD_READS_MORE);
+	for (i = 0; i < FIB_ROW_READS; i++)
+		row->reading += row->reads[i] != 0;
+}
+
 bool fib_row_decode(const struct fib_layout *layout, const void *bytes, uint64_t address,
 		    int64_t now, struct fib_row *ret)
 {
 	bool running;
 
-	memset(ret, 0, offsetof(struct fib_row, label) + 1); /* no labels: the rest is unused */
+	/* no labels: the rest is unused */
+	memset(ret, 0, offsetof(struct fib_row, label) + 1);
 	fib_row_end_labels(ret);
+	memset(&ret->readers, 0, sizeof *ret - offsetof(struct fib_row, readers));
 	ret->id = field(layout, bytes, FIB_FIELD_ID);
 	if (!ret->id)
 		return false;
@@ -141,6 +157,7 @@ bool fib_row_decode(const struct fib_layout *layout, const void *bytes, uint64_t
 		ret->carrier = (uint16_t)field(layout, bytes, FIB_FIELD_CARRIER);
 	}
 	decode_times(layout, bytes, now, ret);
+	decode_reads(layout, bytes, ret);
 	if (!fib_row_waits(ret->state, ret->wait_kind, running, ret->pins)) {
 		ret->wait_kind = FIB_WAIT_NONE;
 	} else if (ret->wait_kind != FIB_WAIT_YIELD) {
@@ -162,12 +179,17 @@ bool fib_row_decode(const struct fib_layout *layout, const void *bytes, uint64_t
 	return true;
 }
 
+bool fib_row_may_be_read(uint8_t wait_kind)
+{
+	return wait_kind == FIB_WAIT_RWLOCK_READ || wait_kind == FIB_WAIT_RWLOCK_WRITE;
+}
+
 int fib_row_resolve(const struct fib_layout *layout, struct fib_row *row, fib_read_fn *read,
 		    void *reader)
 {
 	struct fib_layout_object o;
 	char name[sizeof row->object_name] = {0};
-	uint64_t holder = 0;
+	uint64_t holder = 0, readers = 0;
 	int rc;
 
 	if (row->wait_kind >= FIB_LAYOUT_WAITS || !row->wait_object)
@@ -185,7 +207,14 @@ int fib_row_resolve(const struct fib_layout *layout, struct fib_row *row, fib_re
 		if (rc < 0)
 			return rc;
 	}
+	if (fib_row_may_be_read(row->wait_kind) && layout->readers.size == sizeof readers) {
+		rc = read(reader, row->wait_object + layout->readers.offset, &readers,
+			  sizeof readers);
+		if (rc < 0)
+			return rc;
+	}
 	memcpy(row->object_name, name, sizeof name);
+	row->readers = readers & FIB_READERS_COUNT ? readers : 0;
 	row->holder = holder & ~FIB_HOLDER_CONTENDED;
 	return 0;
 }

@@ -18,6 +18,7 @@
 #define FIB_ROW_CARRIER_NONE 0xffffu
 #define FIB_ROW_MASKED	     0x80u	/* in flags: cancellations do not end its waits now */
 #define FIB_ROW_UNKNOWN	     UINT64_MAX /* unknown value */
+#define FIB_ROW_READS	     3u
 
 /* Sent over the control socket in this form: natural alignment, no holes; new fields at the end. */
 struct fib_row {
@@ -52,6 +53,10 @@ struct fib_row {
 	uint64_t lived;	   /* ns from submission to exit: cpu + runnable + waited */
 	uint64_t labels;   /* address of the block in the process, 0: none */
 	char label[FIB_LAYOUT_LABELS]; /* key NUL value NUL ...; fib_row_labels() fills it in */
+	uint64_t readers; /* FIB_READERS_* of the rwlock that it waits for; 0: none, or unknown */
+	uint64_t reads[FIB_ROW_READS]; /* rwlocks that it holds for reading; 0: a free slot */
+	uint32_t reading; /* how many it holds for reading; 0 also where that is not recorded */
+	uint32_t unused;
 };
 
 /* Copy size bytes at address in the program to buf. Returns 0 or a negative errno; never faults. */
@@ -69,7 +74,10 @@ bool fib_row_decode(const struct fib_layout *layout, const void *bytes, uint64_t
  * number is odd, whatever the state field says; pins: the nesting depth of its pins. */
 bool fib_row_waits(uint8_t state, uint8_t wait_kind, bool running, uint16_t pins);
 
-/* Fill in object_name and holder by reading the wait object. Returns 0, or the read function's
+/* Return whether other fibers may hold for reading what a wait of that kind is for. */
+bool fib_row_may_be_read(uint8_t wait_kind);
+
+/* Fill in object_name, holder and readers by reading the wait object. Returns 0, or the read function's
  * error when the object cannot be read (it may have been freed meanwhile). */
 int fib_row_resolve(const struct fib_layout *layout, struct fib_row *row, fib_read_fn *read,
 		    void *reader);

@@ -25,6 +25,7 @@
 #include "life/background.h"
 #include "life/discard.h"
 #include "life/held.h"
+#include "life/reading.h"
 #include "life/live_count.h"
 #include "life/cleanup.h"
 #include "os/os.h"
@@ -164,13 +165,15 @@ static fib_noinline void run_cleanup(struct fiber *fiber)
 		fib_cleanup_check_groups(fiber);
 	if (fib_held_any(fiber))
 		fib_held_at_exit(fiber);
+	fib_reading_end(fiber);
 }
 
-/* Returns whether run_cleanup() has anything to do: one test instead of five at every exit. */
+/* Returns whether run_cleanup() has anything to do: one test instead of six at every exit. */
 static inline bool needs_cleanup(const struct fiber *fiber)
 {
 	return ((uintptr_t)fiber->endings | (uintptr_t)fiber->exits | (uintptr_t)fiber->locals |
-		fib_load(&fiber->members) | (uintptr_t)fiber->held_last | fiber->held_more) != 0;
+		fib_load(&fiber->members) | (uintptr_t)fiber->held_last | fiber->held_more |
+		fiber->reading) != 0;
 }
 
 /* A fiber that was cancelled, or that masks cancellations, exits. */

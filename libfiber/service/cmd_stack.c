@@ -35,11 +35,18 @@ static bool begin(struct fib_peer *peer, const void *payload, size_t length)
 }
 
 /*
- * Most fibers have no labels, and their room would be an eighth of the answer for a million fibers.
+ * Most fibers have no labels and no read locks, and their room would be an eighth of the answer for
+ * a million fibers.
  */
 static uint32_t row_size(const struct fib_cursor *c, const struct fib_row *row)
 {
-	return fib_walk_row_size(row->labels ? c->wanted : c->wanted & ~FIB_WIRE_WANT_LABELS);
+	uint32_t wanted = c->wanted;
+
+	if (!row->labels)
+		wanted &= ~FIB_WIRE_WANT_LABELS;
+	if (!row->readers && !row->reading)
+		wanted &= ~FIB_WIRE_WANT_READS;
+	return fib_walk_row_size(wanted);
 }
 
 /* Store the times before and after the copy: with a recording, they identify the fiber's wait. */

@@ -14,7 +14,7 @@
 #include "os/os.h"
 #include "service/sample.h"
 
-#define ROOM	     128u /* an object's name and holder are within this many bytes */
+#define ROOM	     128u /* an object's name, holder and readers are within this many bytes */
 #define WORTH_A_PIPE 16u  /* reading this many objects takes as long as opening and closing one */
 
 struct copy {
@@ -39,7 +39,9 @@ static uint64_t end_of(struct fib_layout_field f)
 /* The part of the row's object that is needed; size 0: none. */
 static void find(const struct fib_row *row, struct copy *ret)
 {
+	const struct fib_layout_field none = {0, 0};
 	const struct fib_layout_object *o;
+	struct fib_layout_field readers;
 	uint64_t from, to;
 
 	ret->size = 0;
@@ -47,7 +49,9 @@ static void find(const struct fib_row *row, struct copy *ret)
 		return;
 	o = &fiber_registry.objects[row->wait_kind];
 	from = least(o->name, o->holder);
+	readers = fib_row_may_be_read(row->wait_kind) ? fiber_registry.readers : none;
 	to = end_of(o->name) > end_of(o->holder) ? end_of(o->name) : end_of(o->holder);
+	to = to > end_of(readers) ? to : end_of(readers);
 	if (to <= from || to - from > ROOM)
 		return;
 	ret->address = row->wait_object + from;

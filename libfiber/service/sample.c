@@ -24,8 +24,8 @@
 #define TRIES	     16
 #define DETAIL_TRIES 4
 
-/* A row needs the fields up to and including name. */
-#define COPIED (offsetof(struct fiber, name) + sizeof(((struct fiber *)0)->name))
+/* A row needs the fields up to and including reads. */
+#define COPIED (offsetof(struct fiber, reads) + sizeof(((struct fiber *)0)->reads))
 _Static_assert(COPIED % sizeof(uint64_t) == 0, "copied in words");
 
 fib_unwatched static void copy_record(const struct fiber *f, uint64_t *to)
@@ -146,11 +146,12 @@ static int resolve(struct fib_row *row, struct fib_sample_object *last)
 	if (last->row.wait_object != row->wait_object || last->row.wait_kind != row->wait_kind) {
 		last->row.wait_object = row->wait_object;
 		last->row.wait_kind = row->wait_kind;
-		last->row.holder = 0;
+		last->row.holder = last->row.readers = 0;
 		memset(last->row.object_name, 0, sizeof last->row.object_name);
 		last->rc = fib_row_resolve(&fiber_registry, &last->row, peek, last->pipe);
 	}
 	row->holder = last->row.holder;
+	row->readers = last->row.readers;
 	memcpy(row->object_name, last->row.object_name, sizeof row->object_name);
 	return last->rc;
 }
@@ -201,7 +202,7 @@ bool fib_sample_current(const struct fib_row *row)
 
 void fib_sample_forget_object(struct fib_row *row)
 {
-	row->holder = 0;
+	row->holder = row->readers = 0;
 	memset(row->object_name, 0, sizeof row->object_name);
 }
 

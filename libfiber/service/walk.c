@@ -78,11 +78,13 @@ struct piece {
 	uint64_t index[FIB_SAMPLE_OBJECTS]; /* the record index of each */
 };
 
-/* Labels are the last field of a row, and as long as the rest. */
+/* Labels are as long as the fields before them. Only the read locks come after them. */
 uint32_t fib_walk_row_size(uint32_t wanted)
 {
-	if (wanted & FIB_WIRE_WANT_LABELS)
+	if (wanted & FIB_WIRE_WANT_READS)
 		return sizeof(struct fib_row);
+	if (wanted & FIB_WIRE_WANT_LABELS)
+		return offsetof(struct fib_row, readers);
 	return offsetof(struct fib_row, labels);
 }
 

@@ -21,7 +21,8 @@
  * The lock stores the writer's id, for the tools and for the check in unlock. It is written after
  * WRITTEN is set and erased before that is cleared. Of readers the state has the XOR of a hash of
  * their ids. With a count of 1 the XOR tells whether a given reader is the only one; if it asks to
- * write, it would wait for itself, like a writer that locks twice (relock.c).
+ * write, it would wait for itself, like a writer that locks twice (relock.c). A fiber that reads
+ * says so in its record (reading.h); the tools find the readers there, and check them with the XOR.
  */
 #include <errno.h>
 
@@ -34,6 +35,7 @@
 #include "base/compiler.h"
 #include "life/background.h"
 #include "life/held.h"
+#include "life/reading.h"
 #include "sched/turn.h"
 #include "sync/holder.h"
 #include "sync/relock.h"
@@ -45,14 +47,14 @@ static uint32_t mark_of(uint64_t who)
 {
 	const bool thread = who & FIB_HOLDER_THREAD;
 
-	return ((uint32_t)who << 1 | thread) * UINT32_C(0x9e3779b1);
+	return ((uint32_t)who << 1 | thread) * FIB_READERS_FACTOR;
 }
 
 /* The state: marks of the readers << MARK_SHIFT | flags | number of readers. */
 #define WAITED	   (UINT64_C(1) << 31) /* the queue is not empty */
 #define WRITTEN	   (UINT64_C(1) << 30)
-#define READERS	   (WRITTEN - 1)
-#define MARK_SHIFT 32
+#define READERS	   FIB_READERS_COUNT
+#define MARK_SHIFT FIB_READERS_MARK
 
 #define PAUSE 32u /* relaxes of 5-25 ns; see look_later() */
 
@@ -220,7 +222,7 @@ static int lock_contended(struct fiber_rwlock *lock, bool writes, int64_t deadli
 	return rc;
 }
 
-/* Record a held write lock. Read locks are not recorded. */
+/* Record a held write lock. */
 static void note_held(const struct fiber_rwlock *lock, const void *at)
 {
 	struct fiber *me = fiber_self();
@@ -240,14 +242,19 @@ static fib_always_inline int lock_mode(struct fiber_rwlock *lock, bool writes, i
 
 	if (c)
 		fib_turn_count(c, self);
-	if (take_now(lock, self ? self->id : fib_caller_thread(), writes))
+	if (take_now(lock, self ? self->id : fib_caller_thread(), writes)) {
+		if (!writes && self)
+			fib_reading_add(self, lock);
 		return 0;
+	}
 	why = waits_for_itself(lock, writes);
 	if (why)
 		rc = fib_relock(writes ? "fiber_rwlock_wrlock" : "fiber_rwlock_rdlock", "rwlock",
 				lock, why, deadline);
 	if (rc == 0)
 		rc = lock_contended(lock, writes, deadline);
+	if (rc == 0 && !writes && self)
+		fib_reading_add(self, lock);
 	return rc < 0 ? fib_background_refuse(rc) : 0;
 }
 
@@ -277,10 +284,15 @@ int fiber_rwlock_wrlock(struct fiber_rwlock *lock, int64_t deadline)
 
 int fiber_rwlock_tryrdlock(struct fiber_rwlock *lock)
 {
+	struct fiber *self;
+
 	fib_choice(lock);
 	fib_must_have(lock, "the rwlock");
 	if (!take_now(lock, fib_caller(), false))
 		return -EBUSY;
+	self = fiber_self();
+	if (self)
+		fib_reading_add(self, lock);
 	fib_order_lock(lock, __builtin_return_address(0), false);
 	return 0;
 }
@@ -356,6 +368,8 @@ int fiber_rwlock_unlock(struct fiber_rwlock *lock)
 		fib_store(&lock->owner, 0);
 		if (self)
 			fib_held_rwlock_released(self, lock);
+	} else if (self) {
+		fib_reading_remove(self, lock);
 	}
 	do {
 		state = fib_load(&lock->state);

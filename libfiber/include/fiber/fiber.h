@@ -229,7 +229,7 @@ FIBER_API void fiber_cancel_masked_scope_end(const int *scope);
 FIBER_API FIBER_NORETURN void fiber_exit(void *value);
 
 /* Exit the calling fiber with an error: a negative errno; a positive one is negated, 0 becomes
- * -EINVAL. The text is kept for the tools, up to 95 bytes; fmt may be NULL. */
+ * -EINVAL. The text is kept for the tools, up to 69 bytes; fmt may be NULL. */
 FIBER_API FIBER_NORETURN void fiber_fail(int error, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 

@@ -32,7 +32,7 @@ static inline void make_layout(struct fib_layout *l)
 		[FIB_FIELD_SPAWN_PC] = 8,  [FIB_FIELD_ENTRY] = 8,	[FIB_FIELD_NAME] = 32,
 		[FIB_FIELD_FAILURE] = 40,  [FIB_FIELD_LABELS] = 8,	[FIB_FIELD_RUNNABLE] = 8,
 		[FIB_FIELD_WAITED] = 8,	   [FIB_FIELD_BORN] = 8,	[FIB_FIELD_CANCELLED] = 1,
-		[FIB_FIELD_MASKED] = 2,
+		[FIB_FIELD_MASKED] = 2,	   [FIB_FIELD_READS] = 16,	[FIB_FIELD_READS_MORE] = 1,
 	};
 	uint16_t at = RECORD_SIZE;
 	int i;

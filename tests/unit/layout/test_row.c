@@ -252,6 +252,46 @@ static void test_row_stays_unresolved_when_its_object_is_gone(void **state)
 	assert_int_equal(row.holder, 0);
 }
 
+static void test_row_has_the_locks_that_it_reads(void **state)
+{
+	static const uint64_t reads[2] = {0x5f00, 0x6f00};
+
+	(void)state;
+	memcpy(record + l.fields[FIB_FIELD_READS].offset, reads, sizeof reads);
+	put(FIB_FIELD_READS_MORE, 5);
+	assert_true(decode());
+	assert_int_equal(row.reads[0], 0x5f00);
+	assert_int_equal(row.reads[1], 0x6f00);
+	assert_int_equal(row.reads[2], 0); /* this registry has two slots */
+	assert_int_equal(row.reading, 7);
+	l.fields[FIB_FIELD_READS].size = l.fields[FIB_FIELD_READS_MORE].size = 0;
+	assert_true(decode());
+	assert_int_equal(row.reads[0], 0);
+	assert_int_equal(row.reading, 0);
+}
+
+static void test_row_resolves_the_readers_of_a_rwlock(void **state)
+{
+	const uint64_t readers = UINT64_C(0x1234567800000002);
+
+	(void)state;
+	prepare_object(0);
+	memcpy(object + 48, &readers, sizeof readers);
+	l.readers = (struct fib_layout_field){48, 8};
+	assert_int_equal(fib_row_resolve(&l, &row, read_object, &base), 0);
+	assert_int_equal(row.readers, 0); /* it waits for a mutex */
+	row.wait_kind = FIB_WAIT_RWLOCK_WRITE;
+	assert_int_equal(fib_row_resolve(&l, &row, read_object, &base), 0);
+	assert_true(row.readers == readers);
+	memset(object + 48, 0, 4); /* only the XOR of readers that are gone */
+	assert_int_equal(fib_row_resolve(&l, &row, read_object, &base), 0);
+	assert_int_equal(row.readers, 0);
+	l.readers.size = 0;
+	memcpy(object + 48, &readers, sizeof readers);
+	assert_int_equal(fib_row_resolve(&l, &row, read_object, &base), 0);
+	assert_int_equal(row.readers, 0);
+}
+
 static void test_row_without_an_object_asks_nobody(void **state)
 {
 	(void)state;
@@ -314,6 +354,8 @@ int main(void)
 		ROW_TEST(test_row_resolves_the_name_and_the_holder_of_its_object),
 		ROW_TEST(test_row_does_not_read_past_an_objects_name_nor_trust_its_end),
 		ROW_TEST(test_row_stays_unresolved_when_its_object_is_gone),
+		ROW_TEST(test_row_has_the_locks_that_it_reads),
+		ROW_TEST(test_row_resolves_the_readers_of_a_rwlock),
 		ROW_TEST(test_row_without_an_object_asks_nobody),
 	};
 
