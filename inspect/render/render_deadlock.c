@@ -100,7 +100,8 @@ void ins_text_deadlock(FILE *out, const struct fib_layout *layout,
 	fprintf(out, "%s: ", word(d));
 	switch (d->kind) {
 	case INS_DEADLOCK_CYCLE:
-		fprintf(out, "%zu %ss wait for each other in a cycle", d->count, noun(found));
+		fprintf(out, "%zu %ss wait for each other%s", d->count, noun(found),
+			d->ring ? " in a cycle" : "");
 		break;
 	case INS_DEADLOCK_SELF:
 		fiber_of(found, d, 0, &fiber);

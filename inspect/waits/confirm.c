@@ -18,7 +18,7 @@
 
 static int read_once(struct ins_source *source, struct ins_confirmed *c, struct ins_error *error)
 {
-	const struct ins_request request = {0};
+	const struct ins_request request = {.reads = true};
 	int rc = ins_table_read(source, &request, error, &c->table);
 
 	if (rc < 0)

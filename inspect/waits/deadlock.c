@@ -114,21 +114,26 @@ static void apply_deadline(struct ins_deadlock *d, const struct ins_node *node)
 
 static void find_cycles(struct ins_deadlocks *found)
 {
-	size_t c, at, first;
+	const size_t *members;
+	size_t c, i, n;
 
 	for (c = 0; c < ins_graph_cycles(found->graph); c++) {
 		struct ins_deadlock *d = begin(found, INS_DEADLOCK_CYCLE);
 
-		at = first = ins_graph_cycle(found->graph, c);
-		do {
-			add(found, d, at);
-			apply_deadline(d, node_at(found, at));
-			d->behind += node_at(found, at)->behind;
-			at = node_at(found, at)->to;
-		} while (at != first);
+		members = ins_graph_members(found->graph, c, &n);
+		for (i = 0; i < n; i++) {
+			const struct ins_node *node = node_at(found, members[i]);
+
+			add(found, d, members[i]);
+			apply_deadline(d, node);
+			d->behind += node->behind;
+			d->lasting |= node->lasts;
+		}
 		if (d->count == 1)
 			d->kind = INS_DEADLOCK_SELF;
-		d->lasting = d->deadline == INT64_MAX;
+		d->ring = ins_graph_ring(found->graph, c);
+		if (d->lasting)
+			d->deadline = INT64_MAX;
 		finish(found, d);
 	}
 }

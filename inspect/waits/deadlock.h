@@ -5,7 +5,8 @@
  * A finding has one of five kinds. A finding that lasts is a deadlock, another one is only
  * suspicious.
  *
- *   cycle     Fibers wait for each other. Lasts unless one of these waits has a deadline.
+ *   cycle     Fibers wait for each other. Lasts if some of them would do so without those whose wait
+ *             has a deadline.
  *   self      A fiber waits for what it holds itself. Lasts unless the wait has a deadline.
  *   orphan    The holder of a lock, a fiber or a thread, has exited. Nothing else may release the
  *             lock. Lasts even if the waiters have deadlines: the lock is lost.
@@ -45,9 +46,10 @@ enum ins_deadlock_kind {
 struct ins_deadlock {
 	enum ins_deadlock_kind kind;
 	bool lasting;
+	bool ring; /* cycle: each fiber waits for the next; else for several of the others */
 	uint64_t holder, object; /* orphan, thread: the lock and its holder */
 	/*
-	 * Indices in the table. cycle: starts with the lowest id, each waits for the next.
+	 * Indices in the table. cycle: starts with the lowest id; a ring in its order, else by id.
 	 * ancestor: the joining fiber, then the ancestor. Locks: the waiters.
 	 */
 	const size_t *fibers;

@@ -93,7 +93,7 @@ static int run(const struct tool_arguments *arguments)
 {
 	const bool text = !arguments->json && !arguments->option[TOOL_OPT_DOT];
 	struct asked a = {.arguments = arguments};
-	struct ins_request request = {0};
+	struct ins_request request = {.reads = true};
 	uint64_t limit;
 	int code;
 

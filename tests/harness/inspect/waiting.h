@@ -81,6 +81,36 @@ static inline void waiting_dead(struct waiting *w, uint64_t id)
 	waiting_put(w, &fiber);
 }
 
+/* The word of a rwlock that these n hold for reading: ids, or FIB_HOLDER_THREAD | tid. */
+static inline uint64_t waiting_readers(const uint64_t who[], size_t n)
+{
+	uint64_t word = n;
+
+	for (size_t i = 0; i < n; i++) {
+		const uint32_t number = (uint32_t)who[i] << 1 | ((who[i] & FIB_HOLDER_THREAD) != 0);
+
+		word ^= (uint64_t)(number * FIB_READERS_FACTOR) << FIB_READERS_MARK;
+	}
+	return word;
+}
+
+/* Let a fiber hold that lock for reading too. */
+static inline void waiting_read(struct ins_fiber *fiber, uint64_t object)
+{
+	fiber->row.reads[fiber->row.reading++] = 0x1000 * object;
+}
+
+/* Add a fiber that waits to write (or to read again) what `readers` (a word) hold for reading. */
+static inline struct ins_fiber waiting_for_readers(uint64_t id, bool writes, uint64_t object,
+						   uint64_t readers)
+{
+	struct ins_fiber fiber =
+		waiting_for(id, writes ? FIB_WAIT_RWLOCK_WRITE : FIB_WAIT_RWLOCK_READ, object, 0);
+
+	fiber.row.readers = readers;
+	return fiber;
+}
+
 static inline void waiting_graph(struct waiting *w)
 {
 	assert_int_equal(ins_graph_new(w->table, &w->graph), 0);
