@@ -21,6 +21,7 @@
 #include "inspect/waits/waiters.h"
 
 struct sentence {
+	const struct ins_graph *graph;
 	struct ins_table *table;
 	const struct fib_layout *layout;
 	struct ins_strbuf line;
@@ -28,6 +29,26 @@ struct sentence {
 	bool ends[INS_EXPLAIN_LINKS]; /* its wait has a deadline */
 	unsigned count;
 };
+
+/* The node of a fiber, if it still waits for the same; else NULL. */
+static const struct ins_node *node_of(const struct sentence *w, const struct fib_row *row)
+{
+	const ssize_t at = ins_table_find(w->table, row->id);
+	const struct ins_node *node = at < 0 ? NULL : ins_graph_at(w->graph, (size_t)at);
+
+	return node && node->kind == row->wait_kind && node->object == row->wait_object ? node
+											: NULL;
+}
+
+/* ins_wait_cause(), also through a lock that is held for reading. */
+static uint64_t cause_of(const struct sentence *w, const struct fib_row *row)
+{
+	const struct ins_node *node = node_of(w, row);
+
+	if (!node || node->lock == INS_NOBODY || node->holder & FIB_HOLDER_THREAD)
+		return ins_wait_cause(row);
+	return node->holder;
+}
 
 static void say(struct sentence *w, const char *text)
 {
@@ -160,6 +181,30 @@ static void say_holder(struct sentence *w, const struct fib_row *row)
 	say(w, row->wait_kind == FIB_WAIT_ONCE ? " makes" : " holds");
 }
 
+/* Say who reads, or who waits to write, what a fiber waits for. */
+static void say_readers(struct sentence *w, const struct fib_row *row)
+{
+	const struct ins_node *node = node_of(w, row);
+	const struct ins_read_lock *l;
+	uint64_t others;
+
+	if (!node || node->lock == INS_NOBODY || !cause_of(w, row))
+		return;
+	if (row->wait_kind == FIB_WAIT_RWLOCK_READ) {
+		say(w, ", behind ");
+		say_fiber(w, node->holder);
+		say(w, ", which waits to write");
+		return;
+	}
+	l = ins_graph_read_lock(w->graph, (size_t)ins_table_find(w->table, row->id));
+	others = l->count + (l->other != 0) + l->unknown - 1;
+	say(w, ", which ");
+	say_fiber(w, node->holder);
+	if (others)
+		say_number(w, " and ", others, others == 1 ? " other" : " others");
+	say(w, others ? " hold for reading" : " holds for reading");
+}
+
 static void say_wait(struct sentence *w, const struct ins_fiber *fiber, bool itself)
 {
 	const char *has_waited = itself ? "itself has waited " : "has waited ";
@@ -192,6 +237,7 @@ static void say_wait(struct sentence *w, const struct ins_fiber *fiber, bool its
 		say(w, " for ");
 		say_object(w, fiber);
 		say_holder(w, row);
+		say_readers(w, row);
 		break;
 	}
 	say_left(w, fiber);
@@ -318,9 +364,9 @@ static void say_rest(struct sentence *w, uint64_t id)
 
 	for (; at >= 0; more++) {
 		ins_table_get(w->table, (size_t)at, &fiber);
-		if (!ins_wait_cause(&fiber.row))
+		if (!cause_of(w, &fiber.row))
 			break;
-		id = ins_wait_cause(&fiber.row);
+		id = cause_of(w, &fiber.row);
 		at = ins_table_find(w->table, id);
 		if (id == mark) {
 			say(w, "; and so on, into a cycle: see the command 'deadlock'");
@@ -345,8 +391,8 @@ static void say_rest(struct sentence *w, uint64_t id)
 /* Follow the chain of causes from the fiber that was printed last. */
 static void say_chain(struct sentence *w, struct ins_fiber *fiber)
 {
-	while (ins_wait_cause(&fiber->row)) {
-		uint64_t id = ins_wait_cause(&fiber->row);
+	while (cause_of(w, &fiber->row)) {
+		uint64_t id = cause_of(w, &fiber->row);
 		int place = place_of(w, id);
 		ssize_t at = ins_table_find(w->table, id);
 
@@ -371,10 +417,13 @@ static void say_chain(struct sentence *w, struct ins_fiber *fiber)
 	}
 }
 
-const char *ins_explain(struct ins_table *table, const struct fib_layout *layout,
+const char *ins_explain(const struct ins_graph *graph, const struct fib_layout *layout,
 			const struct ins_fiber *fiber, char *buf, size_t size)
 {
-	struct sentence w = {.table = table, .layout = layout, .line = ins_strbuf(buf, size)};
+	struct sentence w = {.graph = graph,
+			     .table = ins_graph_table(graph),
+			     .layout = layout,
+			     .line = ins_strbuf(buf, size)};
 	struct ins_fiber last = *fiber;
 
 	say(&w, "It ");

@@ -9,6 +9,7 @@
 
 #include "inspect/text/strbuf.h"
 #include "inspect/process/thread.h"
+#include "inspect/render/render_holders.h"
 #include "inspect/text/duration.h"
 
 const char *ins_words_holder(struct ins_table *table, uint64_t holder, size_t at, pid_t pid,
@@ -88,6 +89,7 @@ static void put_queue(FILE *out, const struct ins_waits *w, const struct ins_que
 	if (strcmp(min, max) != 0)
 		fprintf(out, " to %s", max);
 	put_ids(out, table, q);
+	ins_text_holders(out, "         ", ins_queues_graph(w->queues), q->fibers[0], w->pid);
 }
 
 static void put_holder(FILE *out, const struct ins_waits *w, const struct ins_holder *h)
@@ -186,20 +188,25 @@ bool ins_json_holder(json_t *object, const struct fib_layout *layout, struct ins
 static json_t *queue_object(const struct ins_waits *w, const struct ins_queue *q)
 {
 	const struct ins_graph *graph = ins_queues_graph(w->queues);
-	json_t *ids = json_array();
+	json_t *ids = json_array(), *ret;
 	struct ins_fiber fiber;
 	size_t i;
 
 	for (i = 0; ids && i < q->count; i++)
 		json_array_append_new(ids, number(ins_graph_at(graph, q->fibers[i])->id));
 	ins_table_get(ins_graph_table(graph), q->fibers[0], &fiber);
-	return json_pack("{s:o, s:o, s:o, s:o, s:{s:o, s:o}, s:o}", "kind",
-			 ins_json_text(ins_words_wait_kind(w->layout, q->kind)), "object",
-			 q->object ? ins_json_address(q->object) : json_null(), "objectName",
-			 fiber.row.object_name[0] ? ins_json_text(fiber.row.object_name)
-						  : json_null(),
-			 "count", number(q->count), "ageNs", "min", number((uint64_t)q->age_min),
-			 "max", number((uint64_t)q->age_max), "fiberIds", ids);
+	ret = json_pack("{s:o, s:o, s:o, s:o, s:{s:o, s:o}, s:o}", "kind",
+			ins_json_text(ins_words_wait_kind(w->layout, q->kind)), "object",
+			q->object ? ins_json_address(q->object) : json_null(), "objectName",
+			fiber.row.object_name[0] ? ins_json_text(fiber.row.object_name)
+						 : json_null(),
+			"count", number(q->count), "ageNs", "min", number((uint64_t)q->age_min),
+			"max", number((uint64_t)q->age_max), "fiberIds", ids);
+	if (ret && !ins_json_holders(ret, w->layout, graph, q->fibers[0], w->pid)) {
+		json_decref(ret);
+		return NULL;
+	}
+	return ret;
 }
 
 static json_t *holder_object(const struct ins_waits *w, const struct ins_holder *h)

@@ -13,6 +13,7 @@
 
 #include "inspect/symbols/limit.h"
 #include "inspect/render/render_deadlock.h"
+#include "inspect/render/render_holders.h"
 #include "inspect/unwind/unwind.h"
 #include "inspect/unwind/thread_stack_walk.h"
 
@@ -26,21 +27,39 @@ struct answer {
 	json_t *fibers; /* of the finding that is being printed */
 	json_t *thread; /* the holder, or null */
 	size_t shown;	/* number of stacks */
+	size_t at;	/* index of the fiber that is being printed */
 };
+
+/* Print a fiber without its stack, and the holders of what it waits for. */
+static void put_head(struct answer *a, const struct ins_fiber *fiber)
+{
+	ins_text_header(a->stuck->out, &a->stuck->source->layout, fiber);
+	ins_text_holders(a->stuck->out, "  ", ins_deadlocks_graph(a->found), a->at, a->stuck->pid);
+}
+
+static void add_row(struct answer *a, const struct ins_fiber *fiber, const struct ins_walk *walk)
+{
+	const struct fib_layout *layout = &a->stuck->source->layout;
+	json_t *row = ins_json_fiber(layout, fiber, a->symbols, walk);
+	json_t *wait = json_object_get(row, "wait");
+
+	/* A fiber that has run since waits for something else. */
+	if (json_is_object(wait) &&
+	    fiber->row.wait_object == ins_graph_at(ins_deadlocks_graph(a->found), a->at)->object)
+		ins_json_holders(wait, layout, ins_deadlocks_graph(a->found), a->at, a->stuck->pid);
+	json_array_append_new(a->fibers, row);
+}
 
 static int take(void *context, const struct ins_fiber *fiber)
 {
-	const struct fib_layout *layout;
 	struct answer *a = context;
 
-	layout = &a->stuck->source->layout;
 	ins_walk_row(a->unwinder, fiber, &a->walk);
 	ins_walk_limit(&a->walk, a->symbols, a->stuck->frames);
 	if (a->stuck->json) {
-		json_array_append_new(a->fibers,
-				      ins_json_fiber(layout, fiber, a->symbols, &a->walk));
+		add_row(a, fiber, &a->walk);
 	} else {
-		ins_text_header(a->stuck->out, layout, fiber);
+		put_head(a, fiber);
 		ins_text_frames(a->stuck->out, a->symbols, &a->walk);
 	}
 	return 0;
@@ -68,16 +87,15 @@ static int show_whole(struct answer *a, uint64_t id, struct ins_error *error)
 /* Print what the reading has on a fiber, without its stack. */
 static void show_row(struct answer *a, size_t i)
 {
-	const struct fib_layout *layout = &a->stuck->source->layout;
 	static const struct ins_walk none = {.truncated = true};
 	struct ins_fiber fiber;
 
 	ins_table_get(ins_graph_table(ins_deadlocks_graph(a->found)), i, &fiber);
 	if (a->stuck->json) {
-		json_array_append_new(a->fibers, ins_json_fiber(layout, &fiber, a->symbols, &none));
+		add_row(a, &fiber, &none);
 		return;
 	}
-	ins_text_header(a->stuck->out, layout, &fiber);
+	put_head(a, &fiber);
 	fprintf(a->stuck->out, "  no frames: %d stacks are shown already\n", INS_STUCK_ALL);
 }
 
@@ -88,6 +106,7 @@ static int show_fibers(struct answer *a, const struct ins_deadlock *d, size_t n,
 	int rc = 0;
 
 	for (i = 0; rc == 0 && i < n; i++) {
+		a->at = d->fibers[i];
 		if (a->shown < INS_STUCK_ALL)
 			rc = show_whole(
 				a, ins_graph_at(ins_deadlocks_graph(a->found), d->fibers[i])->id,

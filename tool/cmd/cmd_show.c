@@ -12,6 +12,7 @@
 #include "inspect/text/escape.h"
 #include "inspect/render/render.h"
 #include "inspect/render/explain.h"
+#include "inspect/render/render_holders.h"
 #include "inspect/waits/waiters.h"
 #include "inspect/text/duration.h"
 #include "tool/report.h"
@@ -22,6 +23,7 @@ struct show {
 	struct ins_source *source;
 	struct ins_symbols *symbols;
 	struct ins_table *others; /* includes the fiber itself, a moment later */
+	struct ins_graph *graph;  /* of these */
 	struct ins_fiber fiber;
 	struct ins_waiters waiters;
 	char why[INS_EXPLAIN_SIZE];
@@ -124,6 +126,25 @@ static void put_time(FILE *out, const char *what, uint64_t ns)
 		fprintf(out, "%-12s %s\n", what, ins_duration_text((int64_t)ns, text, sizeof text));
 }
 
+/* The fiber's index among all, if it still waits for the same; else INS_NOBODY. */
+static size_t place_of(const struct show *s)
+{
+	const ssize_t at = ins_table_find(s->others, s->id);
+
+	if (at < 0 || ins_graph_at(s->graph, (size_t)at)->object != s->fiber.row.wait_object)
+		return INS_NOBODY;
+	return (size_t)at;
+}
+
+static void put_holders(FILE *out, const struct show *s)
+{
+	char label[16];
+
+	snprintf(label, sizeof label, "%-12s ", "");
+	if (place_of(s) != INS_NOBODY)
+		ins_text_holders(out, label, s->graph, place_of(s), s->source->modules->pid);
+}
+
 static void put(FILE *out, const struct show *s)
 {
 	const struct fib_layout *layout = &s->source->layout;
@@ -137,6 +158,7 @@ static void put(FILE *out, const struct show *s)
 	if (!(s->fiber.flags & INS_FIBER_THREAD))
 		fprintf(out, "%-12s %s\n", "age", ins_duration_text(row->age, text, sizeof text));
 	put_wait(out, layout, &s->fiber);
+	put_holders(out, s);
 	put_waiters(out, &s->waiters, s->fiber.flags);
 	put_labels(out, row);
 	if (row->carrier != FIB_ROW_CARRIER_NONE)
@@ -159,7 +181,11 @@ static void put(FILE *out, const struct show *s)
 static json_t *row_of(const struct show *s)
 {
 	json_t *row = ins_json_fiber(&s->source->layout, &s->fiber, s->symbols, NULL);
+	json_t *wait = json_object_get(row, "wait");
 
+	if (json_is_object(wait) && place_of(s) != INS_NOBODY)
+		ins_json_holders(wait, &s->source->layout, s->graph, place_of(s),
+				 s->source->modules->pid);
 	if (row && json_object_set_new(row, "why", ins_json_text(s->why)) == 0 &&
 	    json_object_set_new(row, "waiters",
 				json_pack("{s:I, s:I, s:o}", "joining",
@@ -193,7 +219,7 @@ static int ask(struct show *s)
 {
 	const struct ins_request one = {
 		.id = s->id, .high_water = true, .labels = true, .modules = true};
-	const struct ins_request all = {0};
+	const struct ins_request all = {.reads = true};
 	struct ins_problems *problems = &s->source->problems;
 	struct ins_error error = {""};
 	struct ins_summary summary;
@@ -203,10 +229,12 @@ static int ask(struct show *s)
 		rc = ins_symbols_new(s->source->modules, &s->symbols);
 	if (rc == 0)
 		rc = ins_table_read(s->source, &all, &error, &s->others);
+	if (rc == 0)
+		rc = ins_graph_new(s->others, &s->graph);
 	if (rc < 0)
 		return tool_cannot("%s", error.text[0] ? error.text : strerror(-rc));
-	ins_explain(s->others, &s->source->layout, &s->fiber, s->why, sizeof s->why);
-	ins_waiters_find(s->others, s->id, &s->waiters);
+	ins_explain(s->graph, &s->source->layout, &s->fiber, s->why, sizeof s->why);
+	ins_waiters_find(s->graph, s->id, &s->waiters);
 	if (!s->arguments->json) {
 		put(stdout, s);
 		ins_text_end(stdout, &summary, problems);
@@ -228,6 +256,7 @@ static int run(const struct tool_arguments *arguments)
 	if (code != TOOL_WELL)
 		return code;
 	code = ask(&s);
+	ins_graph_free(s.graph);
 	ins_table_free(s.others);
 	ins_symbols_free(s.symbols);
 	ins_source_close(s.source);

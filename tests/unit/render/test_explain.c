@@ -45,6 +45,16 @@ static void add_join(uint64_t id, uint64_t target)
 	add();
 }
 
+static const char *explain(const struct ins_fiber *asked, char *buf, size_t size)
+{
+	struct ins_graph *graph;
+
+	assert_int_equal(ins_graph_new(table, &graph), 0);
+	ins_explain(graph, NULL, asked, buf, size);
+	ins_graph_free(graph);
+	return buf;
+}
+
 static const char *why(uint64_t id)
 {
 	ssize_t at = ins_table_find(table, id);
@@ -52,7 +62,7 @@ static const char *why(uint64_t id)
 
 	assert_true(at >= 0);
 	ins_table_get(table, (size_t)at, &asked);
-	return ins_explain(table, NULL, &asked, text, sizeof text);
+	return explain(&asked, text, sizeof text);
 }
 
 static void test_the_holder_of_a_mutex_is_told_and_what_he_waits_for(void **state)
@@ -279,9 +289,45 @@ static void test_each_state_and_wait_has_its_words(void **state)
 		fiber.row.state = (uint8_t)cases[i].state;
 		if (cases[i].deadline)
 			fiber.row.deadline = fiber.now + cases[i].deadline * SECOND;
-		assert_string_equal(ins_explain(table, NULL, &fiber, text, sizeof text),
-				    cases[i].text);
+		assert_string_equal(explain(&fiber, text, sizeof text), cases[i].text);
 	}
+}
+
+static void put_rwlock(uint64_t id, const char *name, unsigned kind, uint64_t readers)
+{
+	make(id, name, kind);
+	snprintf(fiber.row.object_name, sizeof fiber.row.object_name, "t");
+	fiber.row.wait_object = 0x5000;
+	fiber.row.readers = readers;
+	add();
+}
+
+static void test_all_readers_and_the_writer_before_a_reader_are_told(void **state)
+{
+	struct ins_waiters waiters;
+	struct ins_graph *graph;
+
+	(void)state;
+	make(1, "get", FIB_WAIT_SLEEP);
+	fiber.row.reads[0] = 0x5000;
+	fiber.row.reading = 1;
+	add();
+	/* Three read it: one has a row, and of two not even the numbers are known. */
+	put_rwlock(2, "put", FIB_WAIT_RWLOCK_WRITE, UINT64_C(0x1234567800000003));
+	put_rwlock(3, "", FIB_WAIT_RWLOCK_READ, UINT64_C(0x1234567800000003));
+	assert_string_equal(
+		why(3), "It has waited 3s for a read lock on the rwlock \"t\", behind fiber 2 "
+			"\"put\", which waits to write; fiber 2 itself has waited 3s for the "
+			"write lock on the rwlock \"t\", which fiber 1 \"get\" and 2 others hold "
+			"for reading; fiber 1 has slept for 3s.");
+	assert_int_equal(ins_graph_new(table, &graph), 0);
+	ins_waiters_find(graph, 1, &waiters);
+	assert_int_equal(waiters.wanting, 1);
+	assert_int_equal(waiters.ids.id[0], 2);
+	ins_waiters_find(graph, 2, &waiters);
+	assert_int_equal(waiters.wanting, 1);
+	assert_int_equal(waiters.ids.id[0], 3);
+	ins_graph_free(graph);
 }
 
 static void test_a_pinned_fiber_runs_and_waits(void **state)
@@ -315,13 +361,14 @@ static void test_no_name_leaves_its_quotes_and_no_sentence_its_buffer(void **sta
 	expect_end(" more, which no longer exists.");
 	make(1, "", FIB_WAIT_JOIN);
 	fiber.row.wait_arg = 2;
-	ins_explain(table, NULL, &fiber, small, sizeof small);
+	explain(&fiber, small, sizeof small);
 	assert_int_equal(strlen(small), sizeof small - 1);
 }
 
 static void test_those_who_wait_for_a_fiber_are_counted_and_the_lowest_named(void **state)
 {
 	struct ins_waiters waiters;
+	struct ins_graph *graph;
 	uint64_t id;
 
 	(void)state;
@@ -332,15 +379,17 @@ static void test_those_who_wait_for_a_fiber_are_counted_and_the_lowest_named(voi
 	make(9, "", FIB_WAIT_NONE); /* it runs, so its holder is ignored */
 	fiber.row.holder = 5;
 	add();
-	ins_waiters_find(table, 5, &waiters);
+	assert_int_equal(ins_graph_new(table, &graph), 0);
+	ins_waiters_find(graph, 5, &waiters);
 	assert_int_equal(waiters.joining, 20);
 	assert_int_equal(waiters.wanting, 1);
 	assert_int_equal(waiters.ids.count, INS_SAMPLE);
 	assert_int_equal(waiters.ids.id[0], 7);
 	assert_int_equal(waiters.ids.id[1], 100);
 	assert_int_equal(waiters.ids.id[7], 106);
-	ins_waiters_find(table, 12345, &waiters);
+	ins_waiters_find(graph, 12345, &waiters);
 	assert_int_equal(waiters.joining + waiters.wanting + waiters.ids.count, 0);
+	ins_graph_free(graph);
 }
 
 static int begin(void **state)
@@ -373,6 +422,7 @@ int main(void)
 		WHY_TEST(test_who_is_not_there_any_more_and_who_is_no_fiber),
 		WHY_TEST(test_who_could_run_is_behind_others),
 		WHY_TEST(test_each_state_and_wait_has_its_words),
+		WHY_TEST(test_all_readers_and_the_writer_before_a_reader_are_told),
 		WHY_TEST(test_a_pinned_fiber_runs_and_waits),
 		WHY_TEST(test_no_name_leaves_its_quotes_and_no_sentence_its_buffer),
 		WHY_TEST(test_those_who_wait_for_a_fiber_are_counted_and_the_lowest_named),
