@@ -40,7 +40,7 @@ FIXTURES = {
     "hog": "hog --spin 1 --sleep 1 --pin 1",
     # In the order of its options. philosophers: with 80 more waiting fibers there are more stacks than deadlock reads.
     "deadlock": "deadlock --crossing --ring 4 --timed --self --dead --gone --ancestor --suspect --thread --thread-ended "
-                "--thread-asleep --thread-running --behind 3 --others 3",
+                "--upgrade 2 --read-thread --thread-asleep --thread-running --behind 3 --others 3",
     "threads": "threads ring 3",
     "philosophers": "deadlock --philosophers 3" + 80 * " --self",
 }
@@ -144,6 +144,7 @@ SCHEMA_TO_COME = set()
 # Keys that may be missing in an answer.
 OPTIONAL = {"matched", "threads", "policy.previous", "watchdog.previousNs", "groups[].valuesOf"}
 OPTIONAL |= {f"{rows}[].frames[].{key}" for rows in ("groups", "fibers") for key in ("args", "locals")}
+OPTIONAL |= {f"{rows}[].wait.{key}" for rows in ("fibers", "findings[].fibers") for key in ("holders", "holdersUnknown")}
 MAPS = {"labels", "notFollowed", "states", "waits"}  # objects whose keys a schema cannot list
 
 

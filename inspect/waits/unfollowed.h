@@ -2,8 +2,8 @@
 /*
  * unfollowed.h - waits that may be part of a deadlock, but whose holder is not known
  *
- * A lock that is held for reading, a semaphore, a channel and the like do not record which fiber
- * will end the wait. "No deadlock" says nothing about these waits, so they are counted next to it.
+ * A semaphore, a channel and the like do not record which fiber will end the wait. Of a lock that is
+ * held for reading no reader may be known. "No deadlock" says nothing about these waits, so they are counted next to it.
  * A wait with a deadline is not counted, nor one for time, a descriptor, a thread of fiber_block()
  * or the kernel: time or something outside of the program ends it.
  */

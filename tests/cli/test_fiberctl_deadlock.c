@@ -125,15 +125,19 @@ static void expect_text(const struct crowd *crowd, size_t cycles, size_t behind)
 	"framesLeftOut "                                                                        \
 	"truncated takenNs host sampledNs parentId pins paused switching"
 
-static json_t *fiber_object(const struct crowd_member *m)
+static json_t *fiber_object(const struct crowd *crowd, const struct crowd_member *m)
 {
+	const struct crowd_member *holder = holder_of(crowd, m);
+
 	return json_pack("{s:I, s:s, s:s, s:b, s:b, s:n, s:{}, s:{s:s, s:s, s:I, s:n, s:n, s:n, "
-			 "s:n, s:n, s:n}}",
+			 "s:n, s:n, s:n, s:[{s:s, s:I, s:n, s:s}], s:i}}",
 			 "id", (json_int_t)m->id, "name", m->name, "state", "suspended",
 			 "cancelled", 0, "masked", 0, "carrier", "labels", "wait", "kind", m->kind,
 			 "objectName", m->object, "holderId",
 			 (json_int_t)strtoull(m->holder, NULL, 10), "holderThread", "fd", "events",
-			 "deadlineNs", "leftNs", "targetId");
+			 "deadlineNs", "leftNs", "targetId", "holders", "holderName", holder->name,
+			 "holderId", (json_int_t)holder->id, "holderThread", "holderState",
+			 "suspended", "holdersUnknown", 0);
 }
 
 static json_t *cycle_object(const struct crowd *crowd, size_t n, size_t behind)
@@ -146,7 +150,7 @@ static json_t *cycle_object(const struct crowd *crowd, size_t n, size_t behind)
 	for (size_t i = 0; i < size; i++, m = holder_of(crowd, m)) {
 		json_array_append_new(ids, json_integer((json_int_t)m->id));
 		if (i < SHOWN)
-			json_array_append_new(fibers, fiber_object(m));
+			json_array_append_new(fibers, fiber_object(crowd, m));
 	}
 	return json_pack("{s:s, s:b, s:I, s:I, s:n, s:n, s:n, s:o, s:o, s:n}", "kind", "cycle",
 			 "deadlock", 1, "count", (json_int_t)size, "behind", (json_int_t)behind,

@@ -189,10 +189,18 @@ static void test_waits_where_shows_the_waits_of_those_and_of_how_many(void **sta
 
 /* -- JSON -- */
 
-static json_t *object_row(const char *kind, const char *name, json_t *ids)
+/* holders: as in the output; NULL: none. */
+static json_t *object_row(const char *kind, const char *name, json_t *ids, json_t *holders)
 {
-	return json_pack("{s:s, s:s?, s:I, s:o}", "kind", kind, "objectName", name, "count",
-			 (json_int_t)json_array_size(ids), "fiberIds", ids);
+	return json_pack("{s:s, s:s?, s:I, s:o, s:o, s:i}", "kind", kind, "objectName", name,
+			 "count", (json_int_t)json_array_size(ids), "fiberIds", ids, "holders",
+			 holders ? holders : json_array(), "holdersUnknown", 0);
+}
+
+static json_t *one_holder(uint64_t id, const char *name, const char *holder_state)
+{
+	return json_pack("[{s:I, s:n, s:s?, s:s}]", "holderId", (json_int_t)id, "holderThread",
+			 "holderName", name, "holderState", holder_state);
 }
 
 static json_t *ids_of(const struct crowd_member *m, size_t count)
@@ -228,21 +236,31 @@ static json_t *expected_holders(void)
 	return json_pack(
 		"[o, o, o, o, o, {s:n, s:I, s:s, s:s, s:i, s:i, s:b, s:[o]}]",
 		holder_row(a->id, a->name, "suspended", 13, 0, true,
-			   json_pack("[o]", object_row("mutex", "lock-0", ids_of(b, 13)))),
+			   json_pack("[o]", object_row("mutex", "lock-0", ids_of(b, 13),
+						       one_holder(a->id, a->name, "suspended")))),
 		holder_row(b->id, b->name, "suspended", 1, 12, true,
-			   json_pack("[o]", object_row("mutex", "lock-1", ids_of(a, 1)))),
+			   json_pack("[o]", object_row("mutex", "lock-1", ids_of(a, 1),
+						       one_holder(b->id, b->name, "suspended")))),
 		holder_row(0, NULL, NULL, 3, 1, false,
-			   json_pack("[o, o]", object_row("event", "never", events),
-				     object_row("group", "children", ids_of(parent, 1)))),
+			   json_pack("[o, o]", object_row("event", "never", events, NULL),
+				     object_row("group", "children", ids_of(parent, 1), NULL))),
 		holder_row(strtoull(gone->holder, NULL, 10), NULL, "gone", 1, 0, false,
-			   json_pack("[o]", object_row("mutex", "gone", ids_of(gone, 1)))),
+			   json_pack("[o]", object_row("mutex", "gone", ids_of(gone, 1),
+						       one_holder(strtoull(gone->holder, NULL, 10),
+								  NULL, "gone")))),
 		holder_row(parent->id, "parent", "suspended", 1, 0, false,
 			   json_pack("[o]",
-				     object_row("join", NULL, ids_of(named("join", "child"), 1)))),
+				     object_row("join", NULL, ids_of(named("join", "child"), 1),
+						one_holder(parent->id, "parent", "suspended")))),
 		"holderId", "holderThread",
 		(json_int_t)strtoull(strchr(thread->holder, ':') + 1, NULL, 10), "holderName",
 		"deadlock", "holderState", "alive", "waiting", 1, "behind", 0, "cycle", 0,
-		"objects", object_row("mutex", "thread", ids_of(thread, 1)));
+		"objects",
+		object_row(
+			"mutex", "thread", ids_of(thread, 1),
+			json_pack("[{s:n, s:I, s:s, s:s}]", "holderId", "holderThread",
+				  (json_int_t)strtoull(strchr(thread->holder, ':') + 1, NULL, 10),
+				  "holderName", "deadlock", "holderState", "alive")));
 }
 
 static void test_waits_json_is_what_the_fixture_says(void **state)
@@ -261,7 +279,8 @@ static void test_waits_json_is_what_the_fixture_says(void **state)
 			     "behind:i cycle:b objects:a");
 		json_array_foreach (json_object_get(holder, "objects"), k, object) {
 			json_promise(object, "object",
-				     "kind:s object:x? objectName:s? count:i ageNs:o fiberIds:a");
+				     "kind:s object:x? objectName:s? count:i ageNs:o fiberIds:a "
+				     "holders:a holdersUnknown:i");
 			json_promise(json_object_get(object, "ageNs"), "ageNs", "min:i max:i");
 		}
 	}
