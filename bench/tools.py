@@ -128,6 +128,11 @@ PROGRAMS = [
     (["places", "10000"],
      [("fibertrace of 10,000, cold", 2, None, cold("fibertrace")),
       ("fibertrace of 10,000", 0.5, None, timed("fibertrace"))]),
+    (["threads", "ring", "2"],
+     [("deadlock of 2 threads, no fibers", 0.3, None, timed("fibertrace", "deadlock"))]),
+    (["threads", "ring", "1000"],
+     [("list of 1,000 threads, no fibers", 1, None, timed("fibertrace", "list")),
+      ("deadlock of 1,000 threads, no fibers", 1, None, timed("fibertrace", "deadlock"))]),
 ]
 
 
