@@ -21,17 +21,38 @@ struct counted {
 	ins_fiber_fn *fn;
 	void *context;
 	uint64_t count;
+	bool places;
+	bool stacks; /* the caller wants them */
 };
+
+/*
+ * A stack that is copied only for the place may be incomplete: then the place is not known, which
+ * is no problem.
+ */
+static void forget_stack(struct ins_source *source, struct ins_fiber *fiber)
+{
+	const unsigned lacks = INS_FIBER_MOVING | INS_FIBER_CUT | INS_FIBER_GONE;
+
+	source->passed += (fiber->flags & lacks) != 0;
+	fiber->flags &= ~lacks;
+	fiber->stack = NULL;
+	fiber->stack_size = 0;
+}
 
 static int emit(struct counted *c, const struct ins_fiber *fiber)
 {
 	struct ins_namer *namer = c->source->namer;
 	struct ins_fiber named;
 
-	if (!namer || fiber->row.name[0])
+	if (!namer || (fiber->row.name[0] && !c->places))
 		return c->fn(c->context, fiber);
 	named = *fiber;
-	namer->name(namer, c->source, &named);
+	if (!named.row.name[0])
+		namer->name(namer, c->source, &named);
+	if (c->places)
+		namer->place(namer, c->source, &named);
+	if (c->places && !c->stacks)
+		forget_stack(c->source, &named);
 	return c->fn(c->context, &named);
 }
 
@@ -51,19 +72,29 @@ int ins_source_read(struct ins_source *source, const struct ins_request *request
 {
 	struct counted counted = {.source = source, .fn = fn, .context = context};
 	struct ins_request with = *request;
+	struct ins_pauses *pauses = source->pauses;
 	int rc;
 
 	memset(ret, 0, sizeof *ret);
 	source->passed = 0;
 	if (source->namer)
 		with.modules = true;
-	if (!source->watched && !source->namer)
+	counted.places = source->namer && request->places;
+	counted.stacks = request->stacks;
+	with.stacks = request->stacks || counted.places;
+	/* No thread is stopped for a place. */
+	if (!request->stacks)
+		source->pauses = NULL;
+	if (!source->watched && !source->namer) {
+		source->pauses = pauses;
 		return source->ops->read(source, request, fn, context, ret, error);
+	}
 	if (source->watched)
 		ins_progress_begin(&source->progress, "");
 	rc = source->ops->read(source, &with, count, &counted, ret, error);
 	if (source->watched)
 		ins_progress_end(&source->progress);
+	source->pauses = pauses;
 	return rc;
 }
 

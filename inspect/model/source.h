@@ -53,6 +53,7 @@ struct ins_fiber {
 	uint64_t context; /* where some of them were read (resume.h); 0: none */
 	uint32_t popped;  /* bytes of saved registers on the stack below row.sp */
 	unsigned flags;	  /* INS_FIBER_* */
+	uint64_t place;	  /* an address in the program's innermost call; 0: unknown or not asked */
 	/*
 	 * A second copied range: the bytes below row.sp. If the fiber is in a signal handler on an
 	 * alternate stack, row.sp is on that stack and this range is on the fiber's.
@@ -87,6 +88,7 @@ struct ins_request {
 	bool labels;
 	bool modules; /* for the names of places */
 	bool reads;   /* which locks are held for reading, and by how many */
+	bool places;  /* find the place of each fiber; needs a namer, and copies stacks */
 };
 
 /* The totals of a read. */
@@ -114,6 +116,8 @@ struct ins_source;
 struct ins_namer {
 	/* Set the name of a fiber that has none, and INS_FIBER_NAMED; or leave it. */
 	void (*name)(struct ins_namer *namer, struct ins_source *source, struct ins_fiber *fiber);
+	/* Set the place of a fiber that was read with its stack; or leave it 0. */
+	void (*place)(struct ins_namer *namer, struct ins_source *source, struct ins_fiber *fiber);
 	void (*free)(struct ins_namer *namer);
 };
 

@@ -237,6 +237,32 @@ FIELD(get_spawn)
 	return place(sight, row_of(sight)->spawn_pc, true);
 }
 
+/* "serve_hold httpd.c:132": the innermost function, inlined or not, and the line of its call. */
+FIELD(get_place)
+{
+	const uint64_t pc = sight->fiber->place;
+	const struct ins_frame *f;
+	struct ins_strbuf l = ins_strbuf(sight->buf, sizeof sight->buf);
+	const char *slash;
+	size_t count;
+
+	if (!pc || !sight->symbols)
+		return text(NULL);
+	f = ins_symbols_at(sight->symbols, pc, false, &count);
+	if (f->function)
+		ins_strbuf_text(&l, f->function);
+	else
+		ins_strbuf_hex(&l, pc);
+	if (f->file) {
+		slash = strrchr(f->file, '/');
+		ins_strbuf_char(&l, ' ');
+		ins_strbuf_text(&l, slash ? slash + 1 : f->file);
+		ins_strbuf_char(&l, ':');
+		ins_strbuf_number(&l, (uint64_t)f->line);
+	}
+	return text(sight->buf);
+}
+
 FIELD(get_label)
 {
 	const char *key, *value;
@@ -285,6 +311,8 @@ const struct ins_field_info ins_field_infos[] = {
 	{"fn", "FUNCTION", "the function it runs", INS_TEXT, 24, INS_NEEDS_SYMBOLS, get_fn},
 	{"spawn", "SPAWNED IN", "the function that spawned it", INS_TEXT, 24, INS_NEEDS_SYMBOLS,
 	 get_spawn},
+	{"place", "PLACE", "the program's innermost call: function, file and line", INS_TEXT, 32,
+	 INS_NEEDS_SYMBOLS | INS_NEEDS_PLACE, get_place},
 	{"name", "NAME", "its name", INS_TEXT, 0, 0, get_name},
 	{LABEL, "", "label.KEY: the value of its label KEY", INS_TEXT, 16, INS_NEEDS_LABELS,
 	 get_label},
@@ -410,4 +438,6 @@ void ins_field_wants(const struct ins_field *field, struct ins_request *request)
 		request->high_water = true;
 	if (field->info->needs & INS_NEEDS_SYMBOLS)
 		request->modules = true;
+	if (field->info->needs & INS_NEEDS_PLACE)
+		request->places = true;
 }

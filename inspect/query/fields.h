@@ -24,7 +24,12 @@ enum ins_field_kind {
 };
 
 /* What a field needs in struct ins_request; SYMBOLS: names of functions. */
-enum { INS_NEEDS_LABELS = 1, INS_NEEDS_HIGH_WATER = 2, INS_NEEDS_SYMBOLS = 4 };
+enum {
+	INS_NEEDS_LABELS = 1,
+	INS_NEEDS_HIGH_WATER = 2,
+	INS_NEEDS_SYMBOLS = 4,
+	INS_NEEDS_PLACE = 8,
+};
 
 struct ins_value {
 	bool known; /* false: the fiber has no such value */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fiber_names.c - show fibers without a name by their function
+ * fiber_names.c - show fibers without a name by their function, and where a fiber is
  *
  * Every command reads its fibers through the source, so the names are set there. Symbols are
  * created with the first fiber that needs them, because a program sends its modules before its
@@ -14,11 +14,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "inspect/symbols/program_frame.h"
 #include "inspect/symbols/symbolize.h"
+#include "inspect/unwind/unwind.h"
 
 struct names {
 	struct ins_namer namer; /* first */
 	struct ins_symbols *symbols;
+	struct ins_unwinder *unwinder; /* NULL until a place is wanted */
+	struct ins_walk walk;
 };
 
 /* The length of a demangled function's name without its parameters. */
@@ -70,10 +74,29 @@ static void name(struct ins_namer *namer, struct ins_source *source, struct ins_
 	fiber->flags |= INS_FIBER_NAMED;
 }
 
+static void place(struct ins_namer *namer, struct ins_source *source, struct ins_fiber *fiber)
+{
+	struct names *names = (struct names *)namer;
+	unsigned i;
+
+	if (!fib_row_walkable(&fiber->row) || !fiber->stack)
+		return;
+	if ((!names->symbols && ins_symbols_new(source->modules, &names->symbols) < 0) ||
+	    (!names->unwinder && ins_unwinder_new(source, &names->unwinder) < 0))
+		return;
+	/* A walk that is not whole is no problem of a command that shows no stacks. */
+	if (!ins_unwind_whole(names->unwinder, fiber, &names->walk))
+		return;
+	ins_unwind_mark(names->unwinder, &names->walk);
+	i = ins_program_frame(names->symbols, &names->walk);
+	fiber->place = names->walk.pc[i] - ins_walk_returned(&names->walk, i);
+}
+
 static void drop(struct ins_namer *namer)
 {
 	struct names *names = (struct names *)namer;
 
+	ins_unwinder_free(names->unwinder);
 	ins_symbols_free(names->symbols);
 	free(names);
 }
@@ -84,7 +107,7 @@ int ins_fiber_names_begin(struct ins_source *source)
 
 	if (!names)
 		return -ENOMEM;
-	names->namer = (struct ins_namer){.name = name, .free = drop};
+	names->namer = (struct ins_namer){.name = name, .place = place, .free = drop};
 	source->namer = &names->namer;
 	return 0;
 }

@@ -47,6 +47,24 @@ static void test_every_command_shows_a_fiber_without_a_name_by_its_function(void
 	}
 }
 
+static void test_place_is_the_innermost_call_of_the_program(void **state)
+{
+	static const char *const tools[] = {"fiberctl", "fibertrace"};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct harness_process *p =
+			cli_run(tools[i], "list", pid, "--columns", "id,place", NULL);
+
+		expect(p, " 1 greet nameless.c:22\n", " 2 greet nameless.c:21\n");
+		expect(cli_run(tools[i], "list", pid, "--where", "place=\"greet nameless.c:21\"",
+			       NULL),
+		       "shown 1 of 3 fibers", "");
+		expect(cli_run(tools[i], "show", pid, "2", NULL),
+		       "\nat           greet at fixtures/nameless.c:21\n", "");
+	}
+}
+
 static void test_json_has_the_name_that_the_program_gave(void **state)
 {
 	json_t *answer = json_well(cli_run("fiberctl", "list", pid, "--json", NULL)), *fiber;
@@ -77,6 +95,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_command_shows_a_fiber_without_a_name_by_its_function),
+		cmocka_unit_test(test_place_is_the_innermost_call_of_the_program),
 		cmocka_unit_test(test_json_has_the_name_that_the_program_gave),
 		cmocka_unit_test(test_a_first_function_that_left_no_frame_leaves_its_call),
 	};

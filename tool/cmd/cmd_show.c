@@ -158,6 +158,7 @@ static void put(FILE *out, const struct show *s)
 	if (!(s->fiber.flags & INS_FIBER_THREAD))
 		fprintf(out, "%-12s %s\n", "age", ins_duration_text(row->age, text, sizeof text));
 	put_wait(out, layout, &s->fiber);
+	put_place(out, "at", s->symbols, s->fiber.place ? s->fiber.place + 1 : 0, true);
 	put_holders(out, s);
 	put_waiters(out, &s->waiters, s->fiber.flags);
 	put_labels(out, row);
@@ -218,7 +219,7 @@ static int take(void *context, const struct ins_fiber *fiber)
 static int ask(struct show *s)
 {
 	const struct ins_request one = {
-		.id = s->id, .high_water = true, .labels = true, .modules = true};
+		.id = s->id, .high_water = true, .labels = true, .modules = true, .places = true};
 	const struct ins_request all = {.reads = true};
 	struct ins_problems *problems = &s->source->problems;
 	struct ins_error error = {""};

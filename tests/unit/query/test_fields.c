@@ -279,8 +279,10 @@ static void test_fields_want_no_more_than_they_need(void **state)
 		ins_field_wants(&f, &r);
 		assert_int_equal(r.labels, strcmp(info->name, "label.") == 0);
 		assert_int_equal(r.high_water, strcmp(info->name, "high-water") == 0);
-		assert_int_equal(r.modules,
-				 strcmp(info->name, "fn") == 0 || strcmp(info->name, "spawn") == 0);
+		assert_int_equal(r.modules, strcmp(info->name, "fn") == 0 ||
+						    strcmp(info->name, "spawn") == 0 ||
+						    strcmp(info->name, "place") == 0);
+		assert_int_equal(r.places, strcmp(info->name, "place") == 0);
 		assert_false(r.stacks);
 	}
 }
