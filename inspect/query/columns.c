@@ -9,13 +9,16 @@
 
 static const char plain[] = "id,state,age,switches,stack,waiting,name";
 
-/* Add every field that has a fixed name; the field without a width is last. */
+/*
+ * Add every field that has a fixed name, except the place, which costs a copy of each stack. The
+ * field without a width is last.
+ */
 static void take_all(struct ins_columns *ret)
 {
 	const struct ins_field_info *info;
 
 	for (info = ins_field_infos; info->name; info++)
-		if (info->title[0])
+		if (info->title[0] && !(info->needs & INS_NEEDS_PLACE))
 			ret->column[ret->count++].field = (struct ins_field){.info = info};
 }
 
