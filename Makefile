@@ -23,6 +23,7 @@
 #   SAN=        sanitizer: address (and undefined), thread, undefined
 #   OPT=        optimization: -O2; -O1 with SAN=address
 #   WERROR=     -Werror makes warnings errors, as .ci/run does
+#   OBJCOPY=    objcopy of the compiler: it puts the code of libfiber into a section of its own
 #   ARCH=       x86_64|generic: the folder of libfiber/arch to compile
 #   URING=      uring|no_uring: the folder of libfiber/poll; default: uring if liburing is installed
 #   PROBES=     sdt|none: the folder of libfiber/base/probe; default: sdt if <sys/sdt.h> is installed
