@@ -44,7 +44,7 @@ def threads():
         print("walk\\t%d\\t%s" % (thread.ptid[1], "\\t".join(frames(gdb.newest_frame()))))
 def fiber():
     name = gdb.execute("fiber", to_string=True).split()[1]
-    print("walk\\t%s\\t%s" % (name, "\\t".join(frames(gdb.selected_frame()))))
+    print("walk\\t%s\\t%s" % (name, "\\t".join(frames(next(iter(selection.frames()))))))
 def calls():
     import glob
     # What the kernel says of each thread: where it is in the system, its stack pointer, where it goes on.
@@ -295,7 +295,7 @@ def script_live(folder):
         need(text.count("member_main (") >= 60, text)
         backtrace = text[text.index('fiber %d "' % one["id"]):].split("one = {")[0]
         frames = re.findall(r"^#(\d+) +(?:0x\w+ in )?(\w+)", backtrace, re.M)
-        need(("1", "fib_arch_switch") in frames and not any(n == "0" for n, _ in frames), "frame 0 is not left out:\n" + backtrace)
+        need("fiber_select" in [f for _, f in frames] and not any(n in ("0", "1") for n, _ in frames), "frame 0 is not left out:\n" + backtrace)
         need("fib_arch_entry" not in [f for _, f in frames], "the entry is not left out:\n" + backtrace)
         waiting = [f["id"] for f in fibers.values() if f["wait"] and f["wait"]["kind"] == "rwlock-write"]
         found = re.findall(r"^fiber (\d+) .* in fiber_rwlock_wrlock$", text, re.M)

@@ -20,7 +20,7 @@ class Selection:
             gdb.invalidate_cached_frames()
 
     def set(self, fiber):
-        """Put a fiber there and select its innermost frame; gdb.GdbError when it has none."""
+        """Put a fiber there and select the innermost frame that backtraces show; gdb.GdbError when it has none."""
         self.clear()
         frame = fiber.registers()
         if not frame:
@@ -35,7 +35,7 @@ class Selection:
         # gdb takes a caller's address for one behind a call, and looks up the byte before.
         self.fiber, self.frame = fiber, (frame[0], frame[1] + 1, frame[2])
         gdb.invalidate_cached_frames()
-        for frame in self.frames():
+        for frame in shown(self.frames(), fiber.layout, lambda frame: frame):
             frame.select()
             return
         raise gdb.GdbError("fiber %d: gdb finds no way to its frames" % fiber.id)
@@ -83,16 +83,16 @@ class FiberUnwinder(gdb.unwinder.Unwinder):
         return info
 
 
-def shown(decorators, layout):
+def shown(items, layout, frame_of):
     """The frames without those inside the library (as inspect/unwind/library_frames.c): all of the program's, and the function that
-    it called. Functions inlined into a frame come before it, and have its address."""
+    it called. Functions inlined into a frame come before it, and have its address. frame_of: the frame of an item."""
     frames, inlined = [], False  # lists: of one address each, innermost first
-    for decorator in decorators:
+    for item in items:
         if not inlined:
             frames.append([])
-        frames[-1].append(decorator)
-        inlined = decorator.inferior_frame().type() == gdb.INLINE_FRAME
-    pcs = [f[-1].inferior_frame().pc() - 1 for f in frames]
+        frames[-1].append(item)
+        inlined = frame_of(item).type() == gdb.INLINE_FRAME
+    pcs = [frame_of(f[-1]).pc() - 1 for f in frames]
     library = [layout.is_library(pc) for pc in pcs]
     end, entry = len(frames), []
     if end > 1 and library[-1] and layout.is_entry(pcs[-1]):
@@ -126,7 +126,7 @@ class FiberFilter:
         if not selection.fiber or gdb.selected_thread().ptid != selection.place[0]:
             return frames
         behind = self.behind(frames)
-        return behind if self.all_frames else shown(behind, selection.fiber.layout)
+        return behind if self.all_frames else shown(behind, selection.fiber.layout, lambda decorator: decorator.inferior_frame())
 
     @staticmethod
     def behind(frames):
