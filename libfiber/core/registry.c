@@ -325,6 +325,14 @@ uint64_t fib_registry_taken(void)
 	return fib_load(&registry.taken);
 }
 
+void fib_registry_thread_waits(bool enter)
+{
+	fib_spin_lock(&registry.lock);
+	fib_publish(&fiber_registry.waiting_threads,
+		    fiber_registry.waiting_threads + (enter ? 1 : UINT32_MAX));
+	fib_spin_unlock(&registry.lock);
+}
+
 void fib_registry_lock(void)
 {
 	fib_spin_lock(&registry.lock);
@@ -359,6 +367,7 @@ void fib_registry_forget(void)
 	registry.free = NULL;
 	registry.used = 0;
 	fib_store(&registry.taken, 0);
+	fib_publish(&fiber_registry.waiting_threads, 0);
 }
 
 void fib_coarse_set(int64_t now)

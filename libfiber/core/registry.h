@@ -55,6 +55,12 @@ static inline void fib_registry_give_ids(uint64_t first, unsigned n)
 	fib_cas(&fib_registry_ids, &last, first - 1);
 }
 
+/*
+ * Count a thread that is no carrier as one that does nothing until a fiber acts (enter), or no more.
+ * A thread that waits with a deadline, or for a descriptor, is not counted. Any thread.
+ */
+void fib_registry_thread_waits(bool enter);
+
 /* Lock the free list and the process' name: while the name is set, and while the process forks. */
 void fib_registry_lock(void);
 void fib_registry_unlock(void);

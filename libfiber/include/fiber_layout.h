@@ -52,7 +52,8 @@ enum fib_layout_field_id {
 	FIB_FIELD_PINS,	       /* u16: nesting depth */
 	FIB_FIELD_WAIT_OBJECT, /* u64: address of what it waits for */
 	FIB_FIELD_WAIT_ARG,    /* u64: join: target id; fd: descriptor | poll events << 32;
-				* predicate: since when, ns, or 0: as FIB_FIELD_SINCE */
+				* predicate: since when, ns, or 0: as FIB_FIELD_SINCE;
+				* select: cases | cases that are descriptors << 32 */
 	FIB_FIELD_DEADLINE,    /* i64 ns, INT64_MAX: none */
 	FIB_FIELD_CPU,	       /* u64 ns on a carrier, in steps of the coarse clock */
 	FIB_FIELD_ID,	       /* u64: 0 in a free record */
@@ -208,6 +209,12 @@ struct fib_layout {
 
 	/* -- size 0 or 0 where `size` does not cover it -- */
 	struct fib_layout_field readers; /* u64 of a rwlock: FIB_READERS_*; see there */
+	/*
+	 * A: threads besides the carriers that wake a fiber only after another fiber has acted:
+	 * helper threads without work, and threads that wait in the library without a deadline.
+	 * 0: not counted.
+	 */
+	uint32_t waiting_threads;
 };
 #define FIB_LAYOUT_SIZE_1 offsetof(struct fib_layout, register_count) /* in every registry */
 

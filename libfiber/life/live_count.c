@@ -25,6 +25,7 @@
 
 #include <errno.h>
 
+#include "core/registry.h"
 #include "order.h"
 #include "os/os.h"
 #include "sched/sched.h"
@@ -196,8 +197,16 @@ static int await_move(struct fib_sched *s, uint32_t seen, int64_t deadline)
 	bool moved;
 	int rc;
 
-	if (!fiber_self())
-		return fib_os_futex_wait(&s->ended, seen, deadline) == -ETIMEDOUT ? -ETIMEDOUT : 0;
+	if (!fiber_self()) {
+		const bool waits = deadline == FIBER_FOREVER;
+
+		if (waits)
+			fib_registry_thread_waits(true);
+		rc = fib_os_futex_wait(&s->ended, seen, deadline);
+		if (waits)
+			fib_registry_thread_waits(false);
+		return rc == -ETIMEDOUT ? rc : 0;
+	}
 	rc = fib_wait_begin(&w, FIB_WAIT_OP, s->runtime, 0, deadline);
 	if (rc < 0)
 		return rc;

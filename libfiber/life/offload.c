@@ -25,6 +25,7 @@
 #include <fiber/time.h>
 
 #include "base/list.h"
+#include "core/registry.h"
 #include "os/os.h"
 #include "os/spin.h"
 #include "os/threads.h"
@@ -102,7 +103,9 @@ static struct offload *wait_for_work(void)
 		uint32_t handed = fib_load(&pool.handed);
 
 		fib_spin_unlock(&pool.lock);
+		fib_registry_thread_waits(true);
 		fib_os_futex_wait(&pool.handed, handed, end);
+		fib_registry_thread_waits(false);
 		fib_spin_lock(&pool.lock);
 	}
 	pool.resting--;

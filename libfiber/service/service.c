@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "base/atomic.h"
+#include "core/registry.h"
 #include "os/local.h"
 #include "os/os.h"
 #include "sched/observer.h"
@@ -383,6 +384,8 @@ static int start(const char *path, const char *name)
 	rc = fib_launch(&launch, &thread, serve, NULL);
 	if (rc < 0)
 		close_all();
+	else
+		fib_registry_thread_waits(true);
 	return rc;
 }
 
@@ -408,6 +411,7 @@ void fib_service_leave(void)
 		fib_store_release(&stop, true);
 		fib_waker_wake();
 		pthread_join(thread, NULL);
+		fib_registry_thread_waits(false);
 		close_all();
 	}
 	pthread_mutex_unlock(&lock);

@@ -302,7 +302,8 @@ static int wait_for_any(struct fib_selection *s, int64_t deadline)
 	uint32_t joined, at;
 	bool watches;
 
-	rc = fib_wait_begin(&s->wait, FIB_WAIT_SELECT, first_channel(s), s->count, s->limit);
+	rc = fib_wait_begin(&s->wait, FIB_WAIT_SELECT, first_channel(s),
+			    s->count | (uint64_t)s->fds << 32, s->limit);
 	if (rc < 0)
 		return look_again(s, rc, deadline);
 	watches = s->fds && s->wait.parker->blocks;

@@ -236,9 +236,13 @@ static int wait_blocking(struct fib_waiter *w, int64_t deadline,
 {
 	const uint32_t claimed = (w->armed & ~FIB_OUTCOME_MASK) | FIB_OUTCOME_CLAIMED;
 	struct fib_parker *p = w->parker;
+	/* Only a fiber, or another thread, ends this wait: the tools count its thread. */
+	const bool waits = !p->fiber && !thread_wait && deadline == FIBER_FOREVER;
 	uint32_t word;
 	int rc;
 
+	if (waits)
+		fib_registry_thread_waits(true);
 	while ((word = fib_load_acquire(&p->word)) == w->armed || word == claimed) {
 		/* Once claimed, the final outcome follows soon. */
 		if (thread_wait && word != claimed)
@@ -251,6 +255,8 @@ static int wait_blocking(struct fib_waiter *w, int64_t deadline,
 		else if (rc > 0)
 			fib_parker_claim(p, w->armed, FIB_OUTCOME_WOKEN);
 	}
+	if (waits)
+		fib_registry_thread_waits(false);
 	return fib_wait_result(w);
 }
 
