@@ -42,6 +42,7 @@ FIXTURES = {
     "deadlock": "deadlock --crossing --ring 4 --timed --self --dead --gone --ancestor --suspect --thread --thread-ended "
                 "--upgrade 2 --read-thread --thread-asleep --thread-running --behind 3 --others 3",
     "threads": "threads ring 3",
+    "still": "deadlock --semaphore --finish",
     "philosophers": "deadlock --philosophers 3" + 80 * " --self",
 }
 # Schema and command. {crowd}: the process id of that fixture. {waiter}: a fiber of crowd that waits for a mutex. {parked}: a
@@ -81,6 +82,7 @@ ANSWERS = [
     ("why", "fibertrace why {deadlock}"),
     ("deadlock", "fiberctl deadlock {deadlock}"),
     ("deadlock", "fiberctl deadlock {philosophers}"),
+    ("deadlock", "fiberctl deadlock {still}"),
     ("deadlock", "fiberctl deadlock {drift}"),
     ("top", "fiberctl top {crowd} --once"),
     ("top", "fiberctl top {labels} --once --group-by label.none --limit 3"),

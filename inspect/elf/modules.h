@@ -54,7 +54,8 @@ struct ins_modules {
 	void *reader;
 	struct ins_problems *problems; /* where missing or wrong files are reported */
 	struct Dwfl *debug;	       /* debug.c's */
-	int vdso; /* owned: the file to use for "[vdso]" of another machine; -1: none */
+	uint64_t registry; /* address of the fiber registry, once it was found (registry.h) */
+	int vdso;	   /* owned: the file to use for "[vdso]" of another machine; -1: none */
 };
 
 /* Create an empty list. All arguments are borrowed and must outlive it. -ENOMEM. */

@@ -125,6 +125,7 @@ struct ins_source {
 	const char *kind; /* "control", "live", "core", "snapshot" */
 	pid_t pid;	  /* 0: unknown */
 	char name[64];	  /* of the program, as the tools show it */
+	uint32_t threads; /* of a core and a snapshot: threads of the process; 0: unknown */
 	/* Checked. A control source sets it, and modules, before the first callback. */
 	struct fib_layout layout;
 	struct ins_modules *modules; /* never NULL, may be empty */

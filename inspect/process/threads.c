@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 
 static void add(struct ins_threads *threads, pid_t pid, pid_t tid)
@@ -42,6 +43,20 @@ void ins_threads_list(pid_t pid, struct ins_threads *threads)
 	}
 	if (dir)
 		closedir(dir);
+}
+
+uint32_t ins_threads_count(pid_t pid)
+{
+	struct ins_threads threads = {0};
+	uint32_t n = 0;
+	size_t i;
+
+	if (pid > 0)
+		ins_threads_list(pid, &threads);
+	for (i = 0; i < threads.count; i++)
+		n += strncmp(threads.at[i].name, "iou-", 4) != 0;
+	ins_threads_free(&threads);
+	return n;
 }
 
 void ins_threads_free(struct ins_threads *threads)

@@ -27,6 +27,11 @@ struct ins_threads {
  * is no memory, are left out.
  */
 void ins_threads_list(pid_t pid, struct ins_threads *threads);
+/*
+ * The number of threads of a process, without those that the kernel runs for io_uring; 0: unknown, or
+ * pid is 0.
+ */
+uint32_t ins_threads_count(pid_t pid);
 void ins_threads_free(struct ins_threads *threads);
 
 enum ins_sight {

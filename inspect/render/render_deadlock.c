@@ -111,6 +111,15 @@ void ins_text_deadlock(FILE *out, const struct fib_layout *layout,
 	case INS_DEADLOCK_ANCESTOR:
 		put_ancestor(out, found, d);
 		break;
+	case INS_DEADLOCK_STILL:
+		if (d->count == 1)
+			fputs("the only fiber waits", out);
+		else
+			fprintf(out, "all %zu fibers wait", d->count);
+		fputs(", and nothing is left that could wake one: no timer, no descriptor and no "
+		      "thread",
+		      out);
+		break;
 	case INS_DEADLOCK_ORPHAN:
 	case INS_DEADLOCK_THREAD:
 		put_lock(out, layout, found, d, pid);
@@ -203,6 +212,22 @@ static void put_unfollowed(FILE *out, const struct fib_layout *layout, unsigned 
 		fputs(ins_escape(ins_words_wait_kind(layout, kind), word, sizeof word), out);
 }
 
+void ins_text_stillness(FILE *out, const struct ins_confirmed *confirmed)
+{
+	const size_t fibers = ins_graph_count(confirmed->graph);
+	const int64_t threads = confirmed->still.threads;
+
+	if (!confirmed->still.all_wait || threads <= 0 ||
+	    !ins_deadlocks_unexplained(confirmed->found))
+		return;
+	if (fibers == 1)
+		fputs("the only fiber waits", out);
+	else
+		fprintf(out, "all %zu fibers wait", fibers);
+	fprintf(out, "; only %" PRId64 " thread%s that %s no fiber could wake one\n", threads,
+		threads == 1 ? "" : "s", threads == 1 ? "is" : "are");
+}
+
 void ins_text_unfollowed(FILE *out, const struct fib_layout *layout,
 			 const struct ins_unfollowed *unfollowed)
 {
@@ -256,7 +281,7 @@ json_t *ins_json_deadlock(const struct fib_layout *layout, const struct ins_dead
 	static const char *const kinds[] = {
 		[INS_DEADLOCK_CYCLE] = "cycle",		 [INS_DEADLOCK_SELF] = "self-lock",
 		[INS_DEADLOCK_ORPHAN] = "dead-holder",	 [INS_DEADLOCK_ANCESTOR] = "join-ancestor",
-		[INS_DEADLOCK_THREAD] = "thread-holder",
+		[INS_DEADLOCK_THREAD] = "thread-holder", [INS_DEADLOCK_STILL] = "all-wait",
 	};
 	bool timed = d->deadline != INT64_MAX;
 	json_t *ids = json_array();

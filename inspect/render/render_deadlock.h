@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "inspect/waits/deadlock.h"
+#include "inspect/waits/confirm.h"
 #include "inspect/render/render.h"
 #include "inspect/model/thread_stack.h"
 #include "inspect/waits/unfollowed.h"
@@ -19,6 +19,12 @@ void ins_text_deadlock(FILE *out, const struct fib_layout *layout,
 
 /* The last line: how many findings of each kind. */
 void ins_text_deadlocks_end(FILE *out, const struct ins_deadlocks *found, unsigned readings);
+
+/*
+ * One line if all fibers wait and only threads that are no fibers could wake one: it may be a
+ * deadlock. Nothing if each wait is explained by a finding.
+ */
+void ins_text_stillness(FILE *out, const struct ins_confirmed *confirmed);
 
 /*
  * One line for the waits that are not followed: "not followed: 2 read locks, 1 semaphore"; nothing

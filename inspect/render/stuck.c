@@ -84,8 +84,8 @@ static int show_whole(struct answer *a, uint64_t id, struct ins_error *error)
 	return 0;
 }
 
-/* Print what the reading has on a fiber, without its stack. */
-static void show_row(struct answer *a, size_t i)
+/* Print what the reading has on a fiber, without its stack. brief: and without a reason. */
+static void show_row(struct answer *a, size_t i, bool brief)
 {
 	static const struct ins_walk none = {.truncated = true};
 	struct ins_fiber fiber;
@@ -96,7 +96,8 @@ static void show_row(struct answer *a, size_t i)
 		return;
 	}
 	put_head(a, &fiber);
-	fprintf(a->stuck->out, "  no frames: %d stacks are shown already\n", INS_STUCK_ALL);
+	if (!brief)
+		fprintf(a->stuck->out, "  no frames: %d stacks are shown already\n", INS_STUCK_ALL);
 }
 
 static int show_fibers(struct answer *a, const struct ins_deadlock *d, size_t n,
@@ -107,12 +108,16 @@ static int show_fibers(struct answer *a, const struct ins_deadlock *d, size_t n,
 
 	for (i = 0; rc == 0 && i < n; i++) {
 		a->at = d->fibers[i];
+		if (d->kind == INS_DEADLOCK_STILL) {
+			show_row(a, d->fibers[i], true);
+			continue;
+		}
 		if (a->shown < INS_STUCK_ALL)
 			rc = show_whole(
 				a, ins_graph_at(ins_deadlocks_graph(a->found), d->fibers[i])->id,
 				error);
 		else
-			show_row(a, d->fibers[i]);
+			show_row(a, d->fibers[i], false);
 		a->shown++;
 	}
 	return rc;
@@ -172,7 +177,9 @@ static void show_thread(struct answer *a, const struct ins_deadlock *d)
 static size_t most(const struct ins_deadlock *d)
 {
 	bool lock = d->kind == INS_DEADLOCK_ORPHAN || d->kind == INS_DEADLOCK_THREAD;
-	size_t n = lock ? INS_STUCK_LOCK : INS_STUCK_CYCLE;
+	size_t n = lock				   ? INS_STUCK_LOCK
+		   : d->kind == INS_DEADLOCK_STILL ? INS_STUCK_STILL
+						   : INS_STUCK_CYCLE;
 
 	return d->count < n ? d->count : n;
 }
@@ -221,6 +228,7 @@ static int print(struct answer *a, struct ins_error *error)
 		rc = show(a, &json, ins_deadlocks_at(a->found, i), error);
 	if (!s->json) {
 		ins_text_deadlocks_end(s->out, a->found, a->confirmed->readings);
+		ins_text_stillness(s->out, a->confirmed);
 		ins_text_unfollowed(s->out, &s->source->layout, &unfollowed);
 		ins_text_end(s->out, &summary, &s->source->problems);
 		return rc;
@@ -228,6 +236,10 @@ static int print(struct answer *a, struct ins_error *error)
 	ins_json_key(&json, "found", json_integer((json_int_t)ins_deadlocks_lasting(a->found)));
 	ins_json_key(&json, "readings", json_integer(a->confirmed->readings));
 	ins_json_key(&json, "notFollowed", ins_json_unfollowed(&s->source->layout, &unfollowed));
+	ins_json_key(&json, "allWait", json_boolean(a->confirmed->still.all_wait));
+	ins_json_key(&json, "otherThreads",
+		     a->confirmed->still.threads < 0 ? json_null()
+						     : json_integer(a->confirmed->still.threads));
 	/* Write errors show in s->out. */
 	if (ins_json_end(&json, &summary, &s->source->problems) == -ENOMEM && rc == 0)
 		rc = ins_error_set(error, -ENOMEM, "out of memory");

@@ -16,10 +16,10 @@
 #include "inspect/waits/confirm.h"
 
 /*
- * How many fibers of a cycle and of a lock's waiters are shown; others are counted. The limit of
- * stacks in all.
+ * How many fibers of a cycle, of a lock's waiters and of "still" are shown; others are counted. The
+ * limit of stacks in all.
  */
-enum { INS_STUCK_CYCLE = 16, INS_STUCK_LOCK = 2, INS_STUCK_ALL = 64 };
+enum { INS_STUCK_CYCLE = 16, INS_STUCK_LOCK = 2, INS_STUCK_STILL = 20, INS_STUCK_ALL = 64 };
 
 struct ins_stuck {
 	struct ins_source *source;

@@ -206,6 +206,7 @@ int ins_registry_find(struct ins_modules *modules, struct fib_layout *ret, struc
 	if (!found)
 		return chosen && rc == -ENOENT ? no_such_module(modules, error) : rc;
 	*ret = first;
+	modules->registry = shown;
 	if (!chosen)
 		say_others(modules, shown);
 	return 0;

@@ -41,6 +41,8 @@ struct ins_snapshot_head {
 	uint32_t machine; /* ELF e_machine of the tool that wrote it */
 	char name[64];	  /* of the program */
 	char host[256];
+	uint32_t threads; /* of the process; 0: unknown */
+	uint32_t unused;
 };
 
 struct ins_snapshot_section {

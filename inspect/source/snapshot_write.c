@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "inspect/process/silence.h"
+#include "inspect/process/threads.h"
 #include "inspect/text/atomic_file.h"
 #include "inspect/source/frames.h"
 #include "wire/client.h"
@@ -69,6 +70,7 @@ struct writer {
 	struct ins_summary summary;
 	uint64_t thread[THREADS_MOST]; /* that hold something */
 	size_t threads;
+	uint32_t count_threads; /* of the process, when the fibers were read */
 	struct ins_snapshot_taken *taken;
 	struct ins_error *error;
 };
@@ -335,8 +337,11 @@ static int write_all(struct writer *w)
 
 	fill_head(w);
 	ins_frames_begin(&w->frames, &request, note_thread, w, &w->summary);
-	for (i = 0; rc == 0 && i < sizeof questions / sizeof questions[0]; i++)
+	for (i = 0; rc == 0 && i < sizeof questions / sizeof questions[0]; i++) {
 		rc = ask(w, &questions[i]);
+		if (!i)
+			w->count_threads = ins_threads_count(w->source.modules->pid);
+	}
 	if (rc == 0)
 		rc = ins_frames_map(&w->frames, w->error);
 	if (rc == 0)
@@ -349,6 +354,7 @@ static int write_all(struct writer *w)
 		return rc;
 	h->size = (uint64_t)ftell(w->out);
 	h->now = w->frames.now;
+	h->threads = w->count_threads;
 	h->pid = w->source.pid;
 	memcpy(h->name, w->source.name, sizeof h->name);
 	w->taken->total = w->summary.total;

@@ -398,6 +398,7 @@ static int open_core(const char *core, const char *exe, bool fibers, struct ins_
 		return rc;
 	}
 	d->source.pid = d->core.pid;
+	d->source.threads = (uint32_t)d->core.threads;
 	if (fibers)
 		find_crashed(d);
 	else if (d->core.crash.signal)

@@ -69,6 +69,19 @@ static int each_record(void *context, uint64_t address, const void *bytes)
 	return rc;
 }
 
+/* Read again what changes in the registry while the program runs. */
+static void renew_counts(struct ins_live *l)
+{
+	struct fib_layout *layout = &l->source.layout;
+	const uint64_t at = l->source.modules->registry;
+
+	ins_live_memory(l, at + offsetof(struct fib_layout, carriers), &layout->carriers,
+			sizeof layout->carriers);
+	if (layout->size >= sizeof *layout)
+		ins_live_memory(l, at + offsetof(struct fib_layout, waiting_threads),
+				&layout->waiting_threads, sizeof layout->waiting_threads);
+}
+
 static int live_read(struct ins_source *source, const struct ins_request *request, ins_fiber_fn *fn,
 		     void *context, struct ins_summary *ret, struct ins_error *error)
 {
@@ -78,6 +91,7 @@ static int live_read(struct ins_source *source, const struct ins_request *reques
 
 	ins_reading_begin(&l->reading, request, fn, context, ret);
 	ins_live_limit(l);
+	renew_counts(l);
 	if (source->pauses && !l->runners && ins_runners_new(source, &l->memory, &l->runners) < 0)
 		return ins_error_set(error, -ENOMEM, "out of memory");
 	if (l->runners)

@@ -167,8 +167,10 @@ int ins_source_open_snapshot(const char *path, struct ins_error *error, struct i
 	k->source.ops = &kept_ops;
 	ins_frames_init(&k->frames, &k->source, k->path);
 	k->frames.file = true;
-	if (rc == 0)
+	if (rc == 0) {
+		k->source.threads = ins_snapshot_head(k->snapshot)->threads;
 		rc = take_preface(k, error);
+	}
 	if (rc < 0) {
 		kept_close(&k->source);
 		return rc;

@@ -44,6 +44,9 @@ static int look_once(struct ins_source *source, pid_t pid, struct ins_confirmed 
 			ins_error_set(error, rc, "out of memory");
 	}
 	if (rc == 0) {
+		ins_stillness_look(c->graph, source, pid, &c->still);
+		if (c->still.all_wait && !c->still.threads)
+			ins_deadlocks_add_still(c->found, earlier.found);
 		c->readings++;
 		c->sampled_ns += ins_table_summary(c->table)->sampled_ns;
 	}

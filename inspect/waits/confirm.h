@@ -10,12 +10,14 @@
 #include "inspect/model/source.h"
 #include "inspect/query/table.h"
 #include "inspect/waits/deadlock.h"
+#include "inspect/waits/stillness.h"
 
 struct ins_confirmed {
 	/* The last reading. */
 	struct ins_table *table;
 	struct ins_graph *graph;
 	struct ins_deadlocks *found; /* in this reading and in the earlier ones */
+	struct ins_stillness still;  /* of this reading */
 	unsigned readings;
 	int64_t sampled_ns; /* sum over all readings */
 };

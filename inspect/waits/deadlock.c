@@ -8,6 +8,8 @@
 #include "inspect/waits/ancestry.h"
 #include "inspect/process/thread.h"
 
+#define LASTING 0x80u /* it is in a finding that lasts */
+
 struct ins_deadlocks {
 	const struct ins_graph *graph;
 	const struct ins_deadlocks *before; /* during the call */
@@ -15,7 +17,7 @@ struct ins_deadlocks {
 	size_t count, lasting;
 	size_t *fibers;
 	size_t used;	/* of fibers */
-	uint8_t *kinds; /* for each fiber in the table: bits 1 << kind */
+	uint8_t *kinds; /* for each fiber in the table: bits 1 << kind, and LASTING */
 };
 
 void ins_deadlocks_free(struct ins_deadlocks *found)
@@ -100,7 +102,7 @@ static void finish(struct ins_deadlocks *found, const struct ins_deadlock *d)
 	if (!confirmed(found, d))
 		return;
 	for (i = 0; i < d->count; i++)
-		found->kinds[d->fibers[i]] |= (uint8_t)(1u << d->kind);
+		found->kinds[d->fibers[i]] |= (uint8_t)(1u << d->kind | (d->lasting ? LASTING : 0));
 	found->used += d->count;
 	found->lasting += d->lasting;
 	found->count++;
@@ -263,6 +265,9 @@ static int by_weight(const void *a, const void *b)
 
 	if (x->lasting != y->lasting)
 		return x->lasting ? -1 : 1;
+	/* The others are causes of it. */
+	if ((x->kind == INS_DEADLOCK_STILL) != (y->kind == INS_DEADLOCK_STILL))
+		return x->kind == INS_DEADLOCK_STILL ? 1 : -1;
 	if (x->count + x->behind != y->count + y->behind)
 		return x->count + x->behind > y->count + y->behind ? -1 : 1;
 	/* Indices are in the order of ids. */
@@ -306,9 +311,9 @@ int ins_deadlocks_find(const struct ins_graph *graph, const struct ins_deadlocks
 		return rc;
 	found->graph = graph;
 	found->before = before;
-	/* A fiber is in at most one finding as a waiter and in one more as an ancestor. */
-	found->at = calloc(count + 1, sizeof *found->at);
-	found->fibers = calloc(2 * count + 2, sizeof *found->fibers);
+	/* A fiber is in at most one finding as a waiter, in one more as an ancestor, and in "still". */
+	found->at = calloc(count + 2, sizeof *found->at);
+	found->fibers = calloc(3 * count + 3, sizeof *found->fibers);
 	found->kinds = calloc(count + 1, sizeof *found->kinds);
 	if (found->at && found->fibers && found->kinds)
 		rc = find_all(found, pid);
@@ -318,6 +323,45 @@ int ins_deadlocks_find(const struct ins_graph *graph, const struct ins_deadlocks
 	else
 		*ret = found;
 	return rc;
+}
+
+/* -- all fibers -- */
+
+/* Whether a fiber is in a lasting finding, or waits for one that is. */
+static bool explained(const struct ins_deadlocks *found, size_t i)
+{
+	const struct ins_node *node = node_at(found, i);
+
+	return node->kind == FIB_WAIT_NONE ||
+	       (found->kinds[i] | found->kinds[node->root]) & LASTING;
+}
+
+bool ins_deadlocks_unexplained(const struct ins_deadlocks *found)
+{
+	size_t i, count = ins_graph_count(found->graph);
+
+	for (i = 0; i < count; i++)
+		if (!explained(found, i))
+			return true;
+	return false;
+}
+
+void ins_deadlocks_add_still(struct ins_deadlocks *found, const struct ins_deadlocks *before)
+{
+	size_t i, count = ins_graph_count(found->graph);
+	struct ins_deadlock *d;
+
+	if (!ins_deadlocks_unexplained(found))
+		return;
+	d = begin(found, INS_DEADLOCK_STILL);
+	d->lasting = true;
+	for (i = 0; i < count; i++)
+		if (node_at(found, i)->kind != FIB_WAIT_NONE)
+			add(found, d, i);
+	found->before = before;
+	finish(found, d);
+	found->before = NULL;
+	qsort(found->at, found->count, sizeof *found->at, by_weight);
 }
 
 size_t ins_deadlocks_count(const struct ins_deadlocks *found)
@@ -357,7 +401,7 @@ bool ins_deadlocks_fleeting(const struct ins_deadlocks *found)
 	for (i = 0; i < found->count; i++) {
 		const struct ins_deadlock *d = &found->at[i];
 
-		if (d->kind == INS_DEADLOCK_SELF ||
+		if (d->kind == INS_DEADLOCK_SELF || d->kind == INS_DEADLOCK_STILL ||
 		    (d->kind == INS_DEADLOCK_CYCLE && all_run(found, d)))
 			return true;
 	}

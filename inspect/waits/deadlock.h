@@ -2,7 +2,7 @@
 /*
  * deadlock.h - find fibers that will never run again
  *
- * A finding has one of five kinds. A finding that lasts is a deadlock, another one is only
+ * A finding has one of six kinds. A finding that lasts is a deadlock, another one is only
  * suspicious.
  *
  *   cycle     Fibers wait for each other. Lasts if some of them would do so without those whose wait
@@ -13,6 +13,7 @@
  *   ancestor  A fiber joins an ancestor. Lasts if that ancestor waits without deadline for a group
  *             or waitgroup and none of its descendants can go on, because then nothing can wake it.
  *             Otherwise the ancestor may still exit.
+ *   still     All fibers wait, and nothing is left that could wake one (stillness.h). Lasts.
  *   thread    A plain thread holds the lock. It has no record: it may be about to release the lock,
  *             or may wait for ever. Never lasts.
  *
@@ -20,10 +21,11 @@
  * finding is reported if a second reading has the same switch counts, objects and holders. Then no
  * fiber of the cycle ran in between, so each one held its lock and waited the whole time.
  *
- * Two findings need more proof; they are called fleeting. A lock that is handed over belongs to its
+ * Three findings need more proof; they are called fleeting. A lock that is handed over belongs to its
  * next holder shortly before that fiber's record stops waiting, which looks like "self". The switch
  * count of a fiber that waits pinned does not change, so a cycle of only such fibers may have been
- * a different cycle in between. A fleeting finding needs a third reading and a pause before it.
+ * a different cycle in between. A thread may be about to wait, or to return from a wait, so "still"
+ * is fleeting too. A fleeting finding needs a third reading and a pause before it.
  */
 #ifndef INS_DEADLOCK_H
 #define INS_DEADLOCK_H
@@ -41,6 +43,7 @@ enum ins_deadlock_kind {
 	INS_DEADLOCK_ORPHAN,
 	INS_DEADLOCK_ANCESTOR,
 	INS_DEADLOCK_THREAD,
+	INS_DEADLOCK_STILL,
 };
 
 struct ins_deadlock {
@@ -50,7 +53,7 @@ struct ins_deadlock {
 	uint64_t holder, object; /* orphan, thread: the lock and its holder */
 	/*
 	 * Indices in the table. cycle: starts with the lowest id; a ring in its order, else by id.
-	 * ancestor: the joining fiber, then the ancestor. Locks: the waiters.
+	 * ancestor: the joining fiber, then the ancestor. Locks: the waiters. still: all that wait.
 	 */
 	const size_t *fibers;
 	size_t count;
@@ -69,6 +72,15 @@ struct ins_deadlocks;
 int ins_deadlocks_find(const struct ins_graph *graph, const struct ins_deadlocks *before, pid_t pid,
 		       struct ins_deadlocks **ret);
 void ins_deadlocks_free(struct ins_deadlocks *found); /* NULL: nothing */
+
+/*
+ * Add the finding "still", unless each fiber that waits is in another lasting finding or waits for
+ * a fiber in one. The caller has found that nothing can wake a fiber. before: as above.
+ */
+void ins_deadlocks_add_still(struct ins_deadlocks *found, const struct ins_deadlocks *before);
+
+/* Whether some fiber waits for neither a lasting finding nor a fiber in one. */
+bool ins_deadlocks_unexplained(const struct ins_deadlocks *found);
 
 size_t ins_deadlocks_count(const struct ins_deadlocks *found);
 size_t ins_deadlocks_lasting(const struct ins_deadlocks *found); /* the lasting ones come first */

@@ -163,6 +163,7 @@ static void expect_json(const struct crowd *crowd, size_t cycles, size_t behind)
 	struct harness_process *p = ask(crowd, "--json");
 	json_t *answer, *findings = json_array(), *unfollowed = json_object();
 	const json_t *finding, *fiber;
+	const bool still = !count_of(crowd, "sleep"); /* but for the main thread */
 	size_t i, k;
 
 	for (i = cycles; i-- > 0;)
@@ -186,11 +187,13 @@ static void expect_json(const struct crowd *crowd, size_t cycles, size_t behind)
 				    json_integer((json_int_t)count_of(crowd, "event")));
 	}
 	golden_expect_json(
-		answer, json_pack("{s:i, s:s, s:s, s:o, s:I, s:i, s:o, s:I, s:I, s:b, s:[]}",
-				  "schemaVersion", 1, "name", "deadlock", "source", "control",
-				  "findings", findings, "found", (json_int_t)cycles, "readings", 2,
-				  "notFollowed", unfollowed, "total", (json_int_t)crowd->count,
-				  "shown", (json_int_t)crowd->count, "complete", 1, "problems"));
+		answer,
+		json_pack("{s:i, s:s, s:s, s:o, s:I, s:i, s:o, s:I, s:I, s:b, s:[], s:b, s:o}",
+			  "schemaVersion", 1, "name", "deadlock", "source", "control", "findings",
+			  findings, "found", (json_int_t)cycles, "readings", 2, "notFollowed",
+			  unfollowed, "total", (json_int_t)crowd->count, "shown",
+			  (json_int_t)crowd->count, "complete", 1, "problems", "allWait", still,
+			  "otherThreads", still ? json_integer(1) : json_null()));
 	harness_free(p);
 }
 

@@ -59,7 +59,10 @@ const struct tool_command tool_deadlock = {
 	.summary = "fibers that can never continue",
 	.help = "Finds fibers that wait for each other in a cycle, for a lock that they hold\n"
 		"themselves, or for a lock whose holder has exited, and joins on an ancestor none\n"
-		"of whose descendants can continue. A finding is reported only if a second\n"
+		"of whose descendants can continue. If all fibers wait, and no timer, descriptor\n"
+		"or other thread is left that could wake one, that is a deadlock too, whatever\n"
+		"they wait for; with other threads it is only said. A finding is reported only if "
+		"a second\n"
 		"reading shows it too and none of its fibers has run in between; then the stacks\n"
 		"are printed. A snapshot or a core is read only once; a finding in a snapshot may\n"
 		"have been temporary.\n"

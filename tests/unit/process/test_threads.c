@@ -108,6 +108,18 @@ static void test_a_system_call_that_a_stop_would_end_is_told_apart(void **state)
 	assert_true(sp != 0 && pc != 0);
 }
 
+static void test_threads_are_counted(void **state)
+{
+	struct ins_threads threads = {0};
+
+	(void)state;
+	ins_threads_list(getpid(), &threads);
+	assert_true(threads.count >= 4); /* that of main(), and three */
+	assert_int_equal(ins_threads_count(getpid()), threads.count);
+	ins_threads_free(&threads);
+	assert_int_equal(ins_threads_count(0), 0);
+}
+
 static void test_no_process_has_no_threads(void **state)
 {
 	struct ins_threads threads = {0};
@@ -133,6 +145,7 @@ int main(void)
 		cmocka_unit_test(test_all_threads_are_listed_with_their_names),
 		cmocka_unit_test(test_who_waits_has_a_stack_pointer_and_who_runs_has_none),
 		cmocka_unit_test(test_a_system_call_that_a_stop_would_end_is_told_apart),
+		cmocka_unit_test(test_threads_are_counted),
 		cmocka_unit_test(test_no_process_has_no_threads),
 	};
 
