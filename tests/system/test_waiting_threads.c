@@ -144,7 +144,7 @@ static void *block_main(void *arg)
 	return arg;
 }
 
-static void test_a_helper_thread_is_counted_only_without_work(void **state)
+static void test_an_offload_thread_is_counted_only_without_work(void **state)
 {
 	struct fiber *fiber;
 
@@ -169,7 +169,7 @@ int main(void)
 		cmocka_unit_test(test_a_thread_that_waits_with_a_deadline_is_not),
 		cmocka_unit_test(test_a_thread_that_finishes_a_runtime_is_counted),
 		cmocka_unit_test(test_a_thread_that_joins_a_fiber_is_counted),
-		cmocka_unit_test(test_a_helper_thread_is_counted_only_without_work),
+		cmocka_unit_test(test_an_offload_thread_is_counted_only_without_work),
 	};
 
 	harness_watchdog(100);
