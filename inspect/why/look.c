@@ -11,6 +11,7 @@
 #include "inspect/symbols/program_frame.h"
 #include "inspect/text/duration.h"
 #include "inspect/unwind/thread_stack_walk.h"
+#include "inspect/waits/stillness.h"
 
 /* A finding that was only the hand-over of a lock is gone after this. */
 #define FLEETING_NS 50000000
@@ -18,7 +19,8 @@
 static int read_once(struct ins_look *look, const struct ins_reading *before,
 		     struct ins_reading *ret, struct ins_error *error)
 {
-	const struct ins_request request = {.modules = true};
+	const struct ins_request request = {.modules = true, .reads = true};
+	struct ins_stillness stillness;
 	int rc = ins_table_read(look->source, &request, error, &ret->table);
 
 	if (rc < 0)
@@ -28,7 +30,12 @@ static int read_once(struct ins_look *look, const struct ins_reading *before,
 	if (rc == 0)
 		rc = ins_deadlocks_find(ret->graph, before ? before->deadlocks : NULL, look->pid,
 					&ret->deadlocks);
-	return rc < 0 ? ins_error_set(error, rc, "out of memory") : 0;
+	if (rc < 0)
+		return ins_error_set(error, rc, "out of memory");
+	ins_stillness_look(ret->graph, look->source, look->pid, &stillness);
+	if (stillness.all_wait && !stillness.threads)
+		ins_deadlocks_add_still(ret->deadlocks, before ? before->deadlocks : NULL);
+	return 0;
 }
 
 static void drop_reading(struct ins_reading *reading)

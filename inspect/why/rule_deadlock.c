@@ -5,13 +5,15 @@
  * A finding that may still resolve counts when it has lasted: a lock that a thread holds, or a cycle
  * with a deadline in it, is nothing unusual for a moment.
  *
- * The rows of a core or a snapshot of a running program are not of one moment, and there is no second
- * reading to confirm them. There a finding counts if all its waits are longer than the reading took. A
- * lock that is handed over looks for longer as if its next holder waited for itself (deadlock.h).
+ * The rows of a snapshot of a running program are not of one moment, and there is no second reading to
+ * confirm them. There a finding counts if all its waits are longer than the reading took. A lock that is
+ * handed over looks for longer as if its next holder waited for itself (deadlock.h).
  */
 #include "inspect/why/rules.h"
 
 #include <errno.h>
+
+#include <fiber/fiber.h>
 
 #include "inspect/model/words.h"
 
@@ -41,16 +43,43 @@ static void find_ages(const struct ins_look *look, const struct ins_deadlock *d,
 	}
 }
 
+/* Whether no fiber runs or can run. Then no lock is being handed over. */
+static bool at_rest(const struct ins_look *look)
+{
+	size_t i, n = ins_look_count(look);
+	struct ins_fiber fiber;
+
+	for (i = 0; i < n; i++) {
+		ins_look_get(look, i, &fiber);
+		if (!ins_look_waits(&fiber) &&
+		    (fiber.row.state == FIBER_RUNNING || fiber.row.state == FIBER_RUNNABLE))
+			return false;
+	}
+	return true;
+}
+
+/* Of a single reading: whether the finding is no artefact of it. */
+static bool is_certain(const struct ins_look *look, const struct ins_deadlock *d)
+{
+	const int64_t took = ins_table_summary(look->last.table)->sampled_ns;
+	int64_t shortest, longest;
+
+	find_ages(look, d, &shortest, &longest);
+	if (d->kind == INS_DEADLOCK_SELF)
+		return longest >= INS_LOOK_LONG || (!took && at_rest(look));
+	/* The clock of a core rests while its fibers sleep, but all of it is of one moment. */
+	return !took || shortest > took + MOMENT;
+}
+
 static bool counts(const struct ins_look *look, const struct ins_deadlock *d)
 {
 	int64_t shortest, longest;
 
 	find_ages(look, d, &shortest, &longest);
-	if (d->lasting && ins_table_summary(look->last.table)->threads)
-		return true; /* their ages are not known; a core of theirs is of one moment */
-	if (!d->lasting || (look->single && d->kind == INS_DEADLOCK_SELF))
+	if (!d->lasting)
 		return ins_look_old(look, longest);
-	return !look->single || shortest > ins_table_summary(look->last.table)->sampled_ns + MOMENT;
+	/* The ages of threads are not known. */
+	return !look->single || ins_table_summary(look->last.table)->threads || is_certain(look, d);
 }
 
 /* fiber 5, which has ended; thread 812 */
@@ -99,6 +128,11 @@ static void say_headline(const struct ins_look *look, const struct ins_deadlock 
 		say_holder(d, line);
 		if (d->kind == INS_DEADLOCK_ORPHAN)
 			ins_strbuf_text(line, ", which has ended");
+		break;
+	case INS_DEADLOCK_STILL:
+		ins_strbuf_text(line, "all ");
+		ins_look_say_count(line, d->count, "fiber waits", "fibers wait");
+		ins_strbuf_text(line, ", and nothing is left that could wake one");
 		break;
 	}
 	if (d->behind) {

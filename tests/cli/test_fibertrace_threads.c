@@ -356,7 +356,7 @@ static void test_a_program_without_fibers_is_found_by_its_name(void **state)
 	if (harness_exit_code(p) == 0)
 		cli_contains(p->out.bytes, "ring-0");
 	else
-		cli_contains(p->err.bytes, "processes have that name: give a process id: ");
+		cli_contains(p->err.bytes, "processes have that name: give a process id:");
 	harness_free(p);
 	crowd_end(&crowd);
 }

@@ -179,19 +179,30 @@ static void test_deadlock_with_a_deadline_counts_after_a_second(void **state)
 	assert_int_equal(found(&ins_rule_deadlock), 0);
 }
 
-/* A core: one reading. */
-static void test_deadlock_of_a_single_reading_must_be_older_than_the_reading(void **state)
+/* A core is of one moment: in it a lock that is handed over has a holder that waits for it. */
+static void make_core_with_a_holder_that_waits_for_itself(enum fiber_state other)
 {
-	struct ins_fiber fiber;
+	struct ins_fiber fiber = waiting_for(1, FIB_WAIT_MUTEX, 1, 1);
 
-	(void)state;
 	look.single = true;
-	for (unsigned id = 1; id <= 2; id++) {
-		fiber = waiting_for(id, FIB_WAIT_MUTEX, id, 3 - id);
-		fiber.row.age = id == 1 ? S : S / 100;
-		stays(&fiber);
-	}
+	fiber.row.age = S / 100;
+	stays(&fiber);
+	fiber = in_state(2, other, S / 100);
+	stays(&fiber);
+}
+
+static void test_deadlock_with_itself_in_a_core_of_a_program_that_runs_is_a_hand_over(void **state)
+{
+	(void)state;
+	make_core_with_a_holder_that_waits_for_itself(FIBER_RUNNING);
 	assert_int_equal(found(&ins_rule_deadlock), 0);
+}
+
+static void test_deadlock_with_itself_in_a_core_where_nothing_runs_is_one(void **state)
+{
+	(void)state;
+	make_core_with_a_holder_that_waits_for_itself(FIBER_SUSPENDED);
+	assert_int_equal(found(&ins_rule_deadlock), 1);
 }
 
 static void keep_carrier(int64_t runs_for, int64_t waits_for)
@@ -363,7 +374,9 @@ int main(void)
 		RULE_TEST(test_convoy_needs_a_root_that_has_not_been_switched),
 		RULE_TEST(test_convoy_behind_a_deadlock_is_the_deadlock),
 		RULE_TEST(test_deadlock_with_a_deadline_counts_after_a_second),
-		RULE_TEST(test_deadlock_of_a_single_reading_must_be_older_than_the_reading),
+		RULE_TEST(
+			test_deadlock_with_itself_in_a_core_of_a_program_that_runs_is_a_hand_over),
+		RULE_TEST(test_deadlock_with_itself_in_a_core_where_nothing_runs_is_one),
 		RULE_TEST(test_carrier_is_kept_while_others_can_run),
 		RULE_TEST(test_carrier_of_one_that_nobody_waits_for_may_be_kept),
 		RULE_TEST(test_carrier_of_a_halted_process_is_not_kept),
