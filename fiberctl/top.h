@@ -47,6 +47,7 @@ struct ctl_top {
 	struct ins_watch *watch;
 	struct ins_summary summary;   /* of the last look */
 	struct ctl_stats before, now; /* carriers of the last two looks; owned */
+	char verdict[64];	      /* of the last look; "": a snapshot, or not known yet */
 };
 
 /* -- top_link.c -- */

@@ -122,6 +122,7 @@ int ctl_top_json(const struct ctl_top *top, size_t limit)
 	ins_json_key(&json, "carriers", carriers_array(top));
 	ins_json_key(&json, "states", states_object(top));
 	ins_json_key(&json, "waits", waits_object(top));
+	ins_json_key(&json, "verdict", ins_json_text(top->verdict[0] ? top->verdict : NULL));
 	ins_json_key(&json, "intervalNs", number((uint64_t)t->ns));
 	ins_json_key(&json, "change",
 		     json_pack("{s:o, s:o, s:o, s:o}", "cpuNs", number(t->cpu), "switches",

@@ -16,6 +16,7 @@
 
 #include "fiberctl/reply.h"
 #include "fiberctl/top.h"
+#include "fiberctl/verdict.h"
 #include "inspect/source/source.h"
 #include "tool/process.h"
 #include "inspect/render/render.h"
@@ -189,6 +190,8 @@ int ctl_top_look(struct ctl_top *top, struct ins_error *error)
 	ins_watch_begin(top->watch, &top->query);
 	rc = over_link(top, look, NULL, error);
 	ins_watch_end(top->watch);
+	if (rc == 0 && !top->filed)
+		ctl_verdict(&top->socket, top->verdict, sizeof top->verdict);
 	return rc;
 }
 

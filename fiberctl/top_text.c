@@ -41,6 +41,10 @@ static void say_head(const struct ctl_top *top, struct ins_strbuf *line)
 	ins_strbuf_text(line, " fibers, ");
 	ins_strbuf_number(line, ctl_top_carriers(top));
 	ins_strbuf_text(line, " carriers");
+	if (top->verdict[0]) {
+		ins_strbuf_text(line, ", ");
+		ins_strbuf_text(line, top->verdict);
+	}
 	if (!t->ns)
 		return;
 	ins_strbuf_text(line, "; in ");
