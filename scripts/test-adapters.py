@@ -22,6 +22,8 @@ REGISTERS = """
 import gdb
 def registers(number):
     frame = gdb.selected_frame()
+    while frame.newer() and frame.newer().level() > 0: # the innermost frame of the fiber, also if backtraces hide it
+        frame = frame.newer()
     values = [int(frame.read_register(r)) & (1 << 64) - 1 for r in ("rsp", "rbp", "rbx", "r12", "r13", "r14", "r15")]
     print("registers\\t%d\\t%s" % (number, values))
 """

@@ -10,7 +10,7 @@ KINDS = {
     "loops": ("#d08a1d", "event loops, C++20 coroutines"),
     "raw": ("#9a86cc", "threads, raw contexts"),
 }
-KIND_OF = {OURS: "ours", "boost.fiber": "fibers", "State Threads": "fibers", "GNU Pth": "fibers", "Go": "fibers",
+KIND_OF = {OURS: "ours", "shared FPU": "ours", "boost.fiber": "fibers", "State Threads": "fibers", "GNU Pth": "fibers", "Go": "fibers",
            "Asio": "loops", "libuv": "loops", "liburing": "loops", "tokio": "loops",
            "boost.context": "raw", "ucontext": "raw", "pthread": "raw"}
 

@@ -86,6 +86,7 @@ static void read_control_group(pid_t pid, const char *cgroups, struct ins_condit
 {
 	char text[TEXT], folder[TEXT];
 	const char *group = after(read_of(pid, "cgroup", text), "0::");
+	uint64_t cache;
 
 	snprintf(folder, sizeof folder, "%s%.*s", cgroups, (int)strcspn(group, "\n"), group);
 	ret->frozen = *after(read_group(folder, "cgroup.events", text), "frozen") == '1';
@@ -94,6 +95,11 @@ static void read_control_group(pid_t pid, const char *cgroups, struct ins_condit
 		strtoull(after(read_group(folder, "cpu.stat", text), "nr_throttled"), NULL, 10);
 	ret->memory_most = strtoull(read_group(folder, "memory.max", text), NULL, 10);
 	ret->memory = strtoull(read_group(folder, "memory.current", text), NULL, 10);
+	/* The kernel gives up the cache of files before it ends a process. */
+	read_group(folder, "memory.stat", text);
+	cache = strtoull(after(text, "inactive_file "), NULL, 10) +
+		strtoull(after(text, "active_file "), NULL, 10);
+	ret->memory = ret->memory > cache ? ret->memory - cache : 0;
 }
 
 void ins_condition_read(pid_t pid, const char *cgroups, struct ins_condition *ret)

@@ -20,7 +20,8 @@ struct ins_condition {
 	bool has_quota;				/* of CPU */
 	uint64_t throttled;			/* how often the quota was used up */
 	uint64_t descriptors, descriptors_most; /* open, and the limit; 0: unknown */
-	uint64_t memory, memory_most; /* bytes of its control group, and the limit; 0: none */
+	uint64_t memory,
+		memory_most; /* bytes of its control group without the cache of files, and the limit; 0: none */
 };
 
 /* Read the condition of a process. cgroups: where cgroup2 is mounted; NULL: /sys/fs/cgroup. */

@@ -54,7 +54,8 @@ uint32_t ins_threads_count(pid_t pid)
 	if (pid > 0)
 		ins_threads_list(pid, &threads);
 	for (i = 0; i < threads.count; i++)
-		n += strncmp(threads.at[i].name, "iou-", 4) != 0;
+		n += strncmp(threads.at[i].name, "iou-wrk-", 8) != 0 &&
+		     strncmp(threads.at[i].name, "iou-sqp-", 8) != 0;
 	ins_threads_free(&threads);
 	return n;
 }

@@ -19,9 +19,8 @@
 enum rest { REST_INPUT, REST_TIME, REST_LOCK, REST_FIBERS, REST_SIGNAL, REST_THREADS, REST_COUNT };
 
 static const char *const one[REST_COUNT] = {
-	"waits for input",   "sleeps",
-	"waits for a lock",  "waits for others",
-	"waits to be woken", "waits for a thread",
+	"waits for input",    "sleeps", "waits for a lock", "waits for others", "waits to be woken",
+	"waits for a thread",
 };
 static const char *const more[REST_COUNT] = {
 	"wait for input",   "sleep", "wait for locks", "wait for others", "wait to be woken",
@@ -147,7 +146,7 @@ void ins_text_why(FILE *out, const struct ins_look *look, const struct ins_findi
 	}
 	if (shown < findings->count)
 		fprintf(out, "... and %zu more findings: --json has them\n",
-			findings->count - shown);
+			findings->count - shown + findings->more);
 	put_rest(out, look, findings->count);
 }
 

@@ -27,8 +27,8 @@ static int read_once(struct ins_source *source, struct ins_confirmed *c, struct 
 	return rc < 0 ? ins_error_set(error, rc, "out of memory") : 0;
 }
 
-/* Read again and keep the findings that are still there. */
-static int look_once(struct ins_source *source, pid_t pid, struct ins_confirmed *c,
+/* Read again and keep the findings that are still there. only: there is no other reading. */
+static int look_once(struct ins_source *source, pid_t pid, bool only, struct ins_confirmed *c,
 		     struct ins_error *error)
 {
 	struct ins_confirmed earlier = *c;
@@ -45,7 +45,8 @@ static int look_once(struct ins_source *source, pid_t pid, struct ins_confirmed 
 	}
 	if (rc == 0) {
 		ins_stillness_look(c->graph, source, pid, &c->still);
-		if (c->still.all_wait && !c->still.threads)
+		if (c->still.all_wait && !c->still.threads &&
+		    (!only || ins_stillness_old(c->graph)))
 			ins_deadlocks_add_still(c->found, earlier.found);
 		c->readings++;
 		c->sampled_ns += ins_table_summary(c->table)->sampled_ns;
@@ -62,7 +63,7 @@ int ins_confirm_deadlocks(struct ins_source *source, pid_t pid, bool still,
 	int rc;
 
 	*ret = (struct ins_confirmed){0};
-	rc = look_once(source, pid, ret, error);
+	rc = look_once(source, pid, still, ret, error);
 	if (still)
 		return rc;
 	while (rc == 0 && ret->readings < wanted && ins_deadlocks_count(ret->found)) {
@@ -70,7 +71,7 @@ int ins_confirm_deadlocks(struct ins_source *source, pid_t pid, bool still,
 			wanted = FLEETING_READINGS;
 			nanosleep(&pause, NULL);
 		}
-		rc = look_once(source, pid, ret, error);
+		rc = look_once(source, pid, false, ret, error);
 	}
 	return rc;
 }

@@ -82,6 +82,9 @@ static uint64_t holder_of(const struct ins_graph *graph, const struct fib_row *r
 	if (at == INS_NOBODY)
 		return row->wait_kind == FIB_WAIT_RWLOCK_READ ? 0 : l->other;
 	ins_table_get(graph->table, at, &fiber);
+	/* A thread that waits to write has no row: it may be the first. */
+	if (row->wait_kind == FIB_WAIT_RWLOCK_READ && fiber.row.age < row->age)
+		return 0;
 	return fiber.row.id;
 }
 

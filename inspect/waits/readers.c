@@ -65,7 +65,8 @@ static struct lock *lock_at(const struct ins_readers *r, uint64_t object)
 
 static bool waits_for_readers(const struct fib_row *row)
 {
-	return fib_row_may_be_read(row->wait_kind) && row->readers && !row->holder;
+	return fib_row_may_be_read(row->wait_kind) && row->wait_object && row->readers &&
+	       !row->holder;
 }
 
 /* The locks that are waited for, each once. */

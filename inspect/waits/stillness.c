@@ -6,6 +6,8 @@
 
 #include "inspect/process/threads.h"
 
+#define MOMENT INT64_C(50000000) /* ns; the clock of ages is coarse */
+
 /* Whether time, the kernel or a helper thread may end a wait of that kind. */
 static bool ends_from_outside(const struct fib_row *row)
 {
@@ -39,8 +41,25 @@ bool ins_fiber_still(const struct fib_row *row)
 		return true;
 	if (row->wait_kind == FIB_WAIT_NONE || row->deadline != INT64_MAX)
 		return false;
-	/* A pinned fiber that waits is in the state "running". */
-	return row->state != FIBER_RUNNABLE && !ends_from_outside(row);
+	/*
+	 * A pinned fiber that waits is in the state "running". Its switch count does not change from
+	 * one wait to the next, so two readings do not show that it has not moved.
+	 */
+	return row->state == FIBER_SUSPENDED && !ends_from_outside(row);
+}
+
+bool ins_stillness_old(const struct ins_graph *graph)
+{
+	const int64_t took = ins_table_summary(ins_graph_table(graph))->sampled_ns;
+	struct ins_fiber fiber;
+	size_t i;
+
+	for (i = 0; took && i < ins_graph_count(graph); i++) {
+		ins_table_get(ins_graph_table(graph), i, &fiber);
+		if (fiber.row.wait_kind != FIB_WAIT_NONE && fiber.row.age - MOMENT <= took)
+			return false;
+	}
+	return true;
 }
 
 void ins_stillness_look(const struct ins_graph *graph, const struct ins_source *source, pid_t pid,

@@ -29,4 +29,10 @@ bool ins_fiber_still(const struct fib_row *row);
 void ins_stillness_look(const struct ins_graph *graph, const struct ins_source *source, pid_t pid,
 			struct ins_stillness *ret);
 
+/*
+ * Whether all fibers have waited during the whole reading, so that all rows are true of one moment. For
+ * a source that is read once. A core is of one moment.
+ */
+bool ins_stillness_old(const struct ins_graph *graph);
+
 #endif

@@ -10,6 +10,10 @@ struct ins_finding *ins_findings_add(struct ins_findings *findings, const struct
 {
 	struct ins_finding *f;
 
+	if (findings->count == INS_FINDINGS_MOST) {
+		findings->more++;
+		return &findings->other;
+	}
 	if (findings->count == findings->room) {
 		const size_t room = findings->room ? findings->room * 2 : 8;
 		struct ins_finding *all = realloc(findings->all, room * sizeof *all);

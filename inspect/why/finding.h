@@ -44,12 +44,20 @@ struct ins_finding {
 	uint64_t more_id[2];
 };
 
+/* More would be of no use, and a damaged program could have millions. */
+#define INS_FINDINGS_MOST 4096
+
 struct ins_findings {
 	struct ins_finding *all;
 	size_t count, room;
+	size_t more;		  /* found, but not kept */
+	struct ins_finding other; /* one that is not kept */
 };
 
-/* A new finding at the end; its texts are empty. NULL: no memory. */
+/*
+ * A new finding at the end; its texts are empty. After INS_FINDINGS_MOST it is only counted. NULL: no
+ * memory.
+ */
 struct ins_finding *ins_findings_add(struct ins_findings *findings, const struct ins_rule *rule,
 				     enum ins_severity severity);
 

@@ -54,13 +54,22 @@ static void wait_for(int64_t ns)
 		;
 }
 
-/* The last reading becomes the earlier one, and another is made. */
+/*
+ * Read again. What was in the last reading too is found again; the first one stays the earlier one, so that
+ * it is as long ago as was asked for.
+ */
 static int read_again(struct ins_look *look, struct ins_error *error)
 {
-	drop_reading(&look->earlier);
-	look->earlier = look->last;
+	struct ins_reading before = look->last;
+	int rc;
+
 	look->last = (struct ins_reading){0};
-	return read_once(look, &look->earlier, &look->last, error);
+	rc = read_once(look, &before, &look->last, error);
+	if (look->earlier.table)
+		drop_reading(&before);
+	else
+		look->earlier = before;
+	return rc;
 }
 
 int ins_look_take(struct ins_look *look, int64_t between, struct ins_error *error)
@@ -172,13 +181,16 @@ const char *ins_look_place(struct ins_look *look, const struct ins_fiber *fiber,
 	struct ins_error error = {""};
 	struct ins_summary summary;
 	/* A fiber that runs, or has ended since, has no place; that is no problem of the answer. */
-	const struct ins_problems before = look->source->problems;
+	struct ins_problems *problems = &look->source->problems;
+	const struct ins_problems before = *problems;
 	int rc;
 	unsigned i;
 
 	buf[0] = 0;
+	*problems = (struct ins_problems){.count = 0};
 	rc = ins_source_read(look->source, &one, walk, &w, &summary, &error);
-	look->source->problems = before;
+	ins_problems_free(problems);
+	*problems = before;
 	if (rc < 0 || !w.walk.count)
 		return buf;
 	i = ins_program_frame(look->symbols, &w.walk);
@@ -220,9 +232,9 @@ void ins_look_say_object(const struct ins_look *look, const struct ins_fiber *wa
 	}
 }
 
-bool ins_look_old(const struct ins_look *look, int64_t age)
+bool ins_look_old(const struct ins_look *look, int64_t age, int64_t more)
 {
-	return age >= INS_LOOK_LONG ||
+	return age >= INS_LOOK_LONG - more ||
 	       (ins_table_summary(look->last.table)->threads && !look->single);
 }
 

@@ -74,10 +74,10 @@ void ins_look_say_object(const struct ins_look *look, const struct ins_fiber *wa
 			 struct ins_strbuf *line);
 
 /*
- * Whether something that has this age is old. Ages of threads are unknown: there it is old if it was
+ * Whether something is old that has this age and will last for `more` ns, at most INS_LOOK_LONG. Ages of threads are unknown: there it is old if it was
  * read twice, and the caller has found out that it stayed.
  */
-bool ins_look_old(const struct ins_look *look, int64_t age);
+bool ins_look_old(const struct ins_look *look, int64_t age, int64_t more);
 
 /* Whether it waits, pinned or not. */
 bool ins_look_waits(const struct ins_fiber *fiber);

@@ -22,8 +22,9 @@ static uint64_t delayed(const struct ins_look *look)
 
 	for (i = 0; i < n; i++) {
 		ins_look_get(look, i, &fiber);
-		count += fiber.row.state == FIBER_RUNNABLE && fiber.row.age >= INS_LOOK_DELAY &&
-			 ins_look_stayed(look, &fiber);
+		/* An idle fiber waits as long as any other one can run. */
+		count += fiber.row.state == FIBER_RUNNABLE && !(fiber.row.flags & FIBER_IDLE) &&
+			 fiber.row.age >= INS_LOOK_DELAY && ins_look_stayed(look, &fiber);
 	}
 	return count;
 }

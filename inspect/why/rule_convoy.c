@@ -25,6 +25,7 @@
 struct root {
 	uint64_t waiting;
 	int64_t longest;
+	bool deadlocked;
 };
 
 static bool for_a_lock(const struct ins_node *node)
@@ -51,16 +52,15 @@ static void count(const struct ins_graph *graph, struct root *roots)
 	}
 }
 
-static bool in_a_deadlock(const struct ins_look *look, size_t at)
+/* Mark the fibers that are in a deadlock. */
+static void mark_deadlocked(const struct ins_look *look, struct root *roots)
 {
 	const struct ins_deadlocks *found = look->last.deadlocks;
 	size_t i, k;
 
 	for (i = 0; i < ins_deadlocks_count(found); i++)
 		for (k = 0; k < ins_deadlocks_at(found, i)->count; k++)
-			if (ins_deadlocks_at(found, i)->fibers[k] == at)
-				return true;
-	return false;
+			roots[ins_deadlocks_at(found, i)->fibers[k]].deadlocked = true;
 }
 
 /* What the root does in words, for the headline: "one that sleeps". */
@@ -182,6 +182,17 @@ static void say_behind(struct ins_look *look, size_t root, struct ins_finding *f
 	}
 }
 
+/* A single reading cannot show that the root has not moved, but its age does. */
+static bool is_slow(const struct ins_look *look, const struct root *root,
+		    const struct ins_fiber *fiber)
+{
+	const int64_t sleeps = ins_look_sleeps(fiber);
+
+	if (look->single && !ins_look_old(look, fiber->row.age, sleeps))
+		return false;
+	return ins_look_old(look, root->longest, sleeps) && ins_look_stayed(look, fiber);
+}
+
 static int find(struct ins_look *look, struct ins_findings *ret)
 {
 	const size_t n = ins_graph_count(look->last.graph);
@@ -193,12 +204,12 @@ static int find(struct ins_look *look, struct ins_findings *ret)
 	if (!roots)
 		return -ENOMEM;
 	count(look->last.graph, roots);
+	mark_deadlocked(look, roots);
 	for (i = 0; i < n; i++) {
 		if (roots[i].waiting < FEW)
 			continue;
 		ins_look_get(look, i, &fiber);
-		if (!ins_look_old(look, roots[i].longest + ins_look_sleeps(&fiber)) ||
-		    in_a_deadlock(look, i) || !ins_look_stayed(look, &fiber))
+		if (roots[i].deadlocked || !is_slow(look, &roots[i], &fiber))
 			continue;
 		f = ins_findings_add(ret, &ins_rule_convoy, INS_SLOW);
 		if (!f)

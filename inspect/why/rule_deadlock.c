@@ -68,7 +68,7 @@ static bool is_certain(const struct ins_look *look, const struct ins_deadlock *d
 	if (d->kind == INS_DEADLOCK_SELF)
 		return longest >= INS_LOOK_LONG || (!took && at_rest(look));
 	/* The clock of a core rests while its fibers sleep, but all of it is of one moment. */
-	return !took || shortest > took + MOMENT;
+	return !took || shortest - MOMENT > took;
 }
 
 static bool counts(const struct ins_look *look, const struct ins_deadlock *d)
@@ -77,7 +77,7 @@ static bool counts(const struct ins_look *look, const struct ins_deadlock *d)
 
 	find_ages(look, d, &shortest, &longest);
 	if (!d->lasting)
-		return ins_look_old(look, longest);
+		return ins_look_old(look, look->single ? shortest : longest, 0);
 	/* The ages of threads are not known. */
 	return !look->single || ins_table_summary(look->last.table)->threads || is_certain(look, d);
 }

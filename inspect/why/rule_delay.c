@@ -39,7 +39,8 @@ static bool gather(const struct ins_look *look, struct runnable *ret)
 	for (i = 0; i < n; i++) {
 		ins_look_get(look, i, &fiber);
 		any = any || kept(look, &fiber);
-		if (fiber.row.state != FIBER_RUNNABLE)
+		/* An idle fiber waits as long as any other one can run. */
+		if (fiber.row.state != FIBER_RUNNABLE || (fiber.row.flags & FIBER_IDLE))
 			continue;
 		ret->ages[ret->count++] = fiber.row.age;
 		if (fiber.row.age > ret->longest) {

@@ -7,7 +7,7 @@
 static bool waits_pinned(const struct ins_look *look, const struct ins_fiber *fiber)
 {
 	return fiber->row.pins && ins_look_waits(fiber) &&
-	       fiber->row.age + ins_look_sleeps(fiber) >= INS_LOOK_LONG &&
+	       fiber->row.age >= INS_LOOK_LONG - ins_look_sleeps(fiber) &&
 	       ins_look_stayed(look, fiber);
 }
 

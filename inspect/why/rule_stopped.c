@@ -62,7 +62,7 @@ static int find(struct ins_look *look, struct ins_findings *ret)
 	look->halted = c.stopped || c.traced || c.frozen;
 	if (look->halted)
 		return add(ret, c.frozen ? FROZEN : c.traced ? TRACED : STOPPED);
-	look->halted = is_throttled(look, &c);
+	look->halted = !look->single && is_throttled(look, &c);
 	return look->halted ? add(ret, THROTTLED) : 0;
 }
 

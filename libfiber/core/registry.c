@@ -42,6 +42,8 @@ static struct {
 	struct fiber *free;	/* L: the first batch: put_batch() */
 	uint64_t used;		/* L: number of records ever used */
 	_Atomic uint64_t taken; /* written under L: number of records that are not free */
+	int64_t waiting;	/* L: threads that wait for a fiber to act */
+	bool hooked;		/* L: an idle hook may make fibers runnable */
 } registry fib_aligned(FIB_CACHE_LINE);
 
 _Atomic int64_t fib_coarse_clock fib_aligned(FIB_CACHE_LINE);
@@ -328,8 +330,18 @@ uint64_t fib_registry_taken(void)
 void fib_registry_thread_waits(bool enter)
 {
 	fib_spin_lock(&registry.lock);
-	fib_publish(&fiber_registry.waiting_threads,
-		    fiber_registry.waiting_threads + (enter ? 1 : UINT32_MAX));
+	registry.waiting += enter ? 1 : -1;
+	if (!registry.hooked)
+		fib_publish(&fiber_registry.waiting_threads,
+			    (uint32_t)(registry.waiting > 0 ? registry.waiting : 0));
+	fib_spin_unlock(&registry.lock);
+}
+
+void fib_registry_hooked(void)
+{
+	fib_spin_lock(&registry.lock);
+	registry.hooked = true;
+	fib_publish(&fiber_registry.waiting_threads, 0);
 	fib_spin_unlock(&registry.lock);
 }
 
@@ -367,6 +379,7 @@ void fib_registry_forget(void)
 	registry.free = NULL;
 	registry.used = 0;
 	fib_store(&registry.taken, 0);
+	registry.waiting = 0;
 	fib_publish(&fiber_registry.waiting_threads, 0);
 }
 

@@ -61,6 +61,9 @@ static inline void fib_registry_give_ids(uint64_t first, unsigned n)
  */
 void fib_registry_thread_waits(bool enter);
 
+/* From now on a carrier in an idle hook may wake fibers too: the count is unknown, which is 0. */
+void fib_registry_hooked(void);
+
 /* Lock the free list and the process' name: while the name is set, and while the process forks. */
 void fib_registry_lock(void);
 void fib_registry_unlock(void);

@@ -20,7 +20,7 @@
  * locked instructions, and each plain one of the section is complete or has not begun.
  *
  * A mutex that nobody waits for takes a few instructions, so its sections have flags of their own, in
- * the carrier: `alone` is read once, after `inside` is stored, and no section lies within another, so
+ * `mark`: `alone` is read once, after `inside` is stored, and no section lies within another, so
  * nothing is counted. The other thread clears `alone` before the fence, and waits for both `inside`.
  *
  * Each access to a word that sections use is made in a section, or after fib_sole_enter() has
@@ -34,19 +34,19 @@
 
 struct fib_sole fib_sole = {.user = NONE};
 
-void fib_sole_begin(struct fib_sole_mark *mark)
+struct fib_sole_mark *fib_sole_begin(struct fib_sole_mark *own)
 {
 	uint64_t unused = FIB_SOLE_UNUSED, none = 0;
 
 	if (!FIB_SOLE_POSSIBLE || fib_os_barrier_prepare() < 0 ||
 	    !fib_cas(&fib_sole.thread, &none, fib_sole_thread()))
-		return;
-	fib_sole.mark = mark;
-	fib_store(&mark->alone, 1);
-	if (!fib_cas(&fib_sole.user, &unused, fib_sole_thread())) {
-		fib_store(&mark->alone, 0);
-		fib_store(&fib_sole.thread, 0);
-	}
+		return own;
+	fib_store(&fib_sole.mark.alone, 1);
+	if (fib_cas(&fib_sole.user, &unused, fib_sole_thread()))
+		return &fib_sole.mark;
+	fib_store(&fib_sole.mark.alone, 0);
+	fib_store(&fib_sole.thread, 0);
+	return own;
 }
 
 void fib_sole_finish(void)
@@ -56,14 +56,14 @@ void fib_sole_finish(void)
 	if (fib_load(&fib_sole.thread) != me)
 		return;
 	if (fib_cas(&fib_sole.user, &me, FIB_SOLE_UNUSED))
-		fib_store(&fib_sole.mark->alone, 0);
+		fib_store(&fib_sole.mark.alone, 0);
 	fib_store_release(&fib_sole.thread, 0);
 }
 
 void fib_sole_forget(void)
 {
-	if (fib_sole.mark)
-		fib_store(&fib_sole.mark->alone, 0);
+	fib_store(&fib_sole.mark.alone, 0);
+	fib_store(&fib_sole.mark.inside, 0);
 	fib_store(&fib_sole.user, NONE);
 	fib_store(&fib_sole.thread, 0);
 	fib_store(&fib_sole.inside, 0);
@@ -74,7 +74,7 @@ static void end(void)
 {
 	_Atomic uint32_t never = 0;
 
-	fib_store(&fib_sole.mark->alone, 0);
+	fib_store(&fib_sole.mark.alone, 0);
 	/* label: sole.gap -- announced before `inside` is read. */
 	fib_fence_seq();
 	/*
@@ -84,7 +84,7 @@ static void end(void)
 	if (fib_os_barrier() < 0)
 		fib_os_futex_wait(&never, 0, fib_os_now() + 1000000);
 	/* label: sole.left */
-	while (fib_load_acquire(&fib_sole.inside) || fib_load_acquire(&fib_sole.mark->inside))
+	while (fib_load_acquire(&fib_sole.inside) || fib_load_acquire(&fib_sole.mark.inside))
 		fib_os_yield();
 }
 

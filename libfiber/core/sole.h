@@ -27,27 +27,27 @@ enum {
 			 /* else: fib_sole_thread() of the sole thread */
 };
 
-/* Of a carrier, which alone writes `inside`. */
+/* For sections that are not counted. The sole thread has that of fib_sole, which is never freed. */
 struct fib_sole_mark {
 	_Atomic uint32_t alone;	 /* A: its thread is the sole user: sole.gap */
-	_Atomic uint32_t inside; /* A reads: 1 in fib_sole_swap64() */
+	_Atomic uint32_t inside; /* its thread writes, A reads: 1 in fib_sole_swap64() */
 };
 
 struct fib_sole {
 	/* Alone in its cache line: where objects are shared, every use reads it. */
 	_Atomic uint64_t user fib_aligned(FIB_CACHE_LINE); /* A: sole.gap; see above */
-	_Atomic uint64_t thread;    /* A: the sole thread, also when it ends to be that; 0: none */
-	_Atomic uint32_t inside;    /* the sole thread writes, A reads: depth of its sections */
-	struct fib_sole_mark *mark; /* the sole thread's; published by `user` */
+	_Atomic uint64_t thread;   /* A: the sole thread, also when it ends to be that; 0: none */
+	_Atomic uint32_t inside;   /* the sole thread writes, A reads: depth of its sections */
+	struct fib_sole_mark mark; /* the sole thread's */
 };
 
 extern struct fib_sole fib_sole;
 
 /*
  * The calling thread becomes the sole user, if no other thread has used an object. A carrier that is
- * alone; its mark, which must stay until fib_sole_finish().
+ * alone. Returns the mark to use until fib_sole_finish(), or else own, a mark of the carrier's.
  */
-void fib_sole_begin(struct fib_sole_mark *mark);
+struct fib_sole_mark *fib_sole_begin(struct fib_sole_mark *own);
 
 /* The sole thread is about to exit. */
 void fib_sole_finish(void);
@@ -137,7 +137,7 @@ static inline bool fib_sole_cas32(_Atomic uint32_t *p, uint32_t expected, uint32
 }
 
 /*
- * Compare and swap in a section that is not counted. mark: of the calling thread's carrier. Returns
+ * Compare and swap in a section that is not counted. mark: of the calling carrier. Returns
  * 1: swapped; 0: *p is not expected; -1: the thread is not the sole user. No signal handler may call
  * this or use *p: the swap is several instructions. Calls no function, like the next one: a caller need
  * not save registers.

@@ -116,8 +116,10 @@ int fiber_runtime_start(const struct fiber_runtime_options *options, struct fibe
 		return rc;
 	}
 	*ret = rt;
-	if (o.idle)
+	if (o.idle) {
+		fib_registry_hooked();
 		fib_idle_serve(&rt->sched, o.idle, o.idle_arg);
+	}
 	return 0;
 }
 

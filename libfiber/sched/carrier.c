@@ -209,7 +209,7 @@ void *fib_carrier_main(void *arg)
 	if (fib_os_altstack_enter(&c->altstack) < 0)
 		c->altstack = NULL;
 	if (c->sched->carrier_count == 1)
-		fib_sole_begin(&c->sole);
+		c->sole = fib_sole_begin(&c->own_mark);
 	fib_context_adopt(&c->idle, &c->announce);
 	c->above.carrier_begins(c);
 	fib_counters_give(c);

@@ -33,7 +33,7 @@ static fib_always_inline int fib_mutex_unlock(struct fiber_mutex *mutex, struct 
 		 * again. With waiters the locked swap would fail, which costs as much as one that
 		 * succeeds.
 		 */
-		done = fib_sole_swap64(&c->sole, &mutex->owner, owner, 0);
+		done = fib_sole_swap64(c->sole, &mutex->owner, owner, 0);
 		if (done > 0 || (done < 0 && fib_load(&mutex->owner) == owner &&
 				 fib_sole_cas64_shared(&mutex->owner, owner, 0)))
 			return 0;
@@ -45,7 +45,7 @@ static fib_always_inline int fib_mutex_unlock(struct fiber_mutex *mutex, struct 
 static fib_always_inline bool fib_mutex_take_quick(struct fiber_mutex *mutex, struct fib_carrier *c)
 {
 	const uint64_t me = c->current->id;
-	const int done = fib_sole_swap64(&c->sole, &mutex->owner, 0, me);
+	const int done = fib_sole_swap64(c->sole, &mutex->owner, 0, me);
 
 	return done > 0 || (done < 0 && fib_sole_cas64_shared(&mutex->owner, 0, me));
 }

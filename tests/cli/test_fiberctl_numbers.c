@@ -100,7 +100,8 @@ static void test_where_finds_parents_and_functions(void **state)
 	answer = list_where(number, "parent and spawn=parent and fn=sleeper and name!~.");
 	assert_int_equal(json_int(answer, "shown"), 0); /* no name, so no match */
 	json_decref(answer);
-	answer = list_where(number, "parent and spawn=parent and fn=sleeper and not name");
+	answer =
+		list_where(number, "parent and spawn=parent and fn=sleeper and name=\"sleeper()\"");
 	assert_int_equal(json_int(answer, "shown"), 1);
 	json_decref(answer);
 	answer = list_where(number, "name=\"waiter \\\"1\\\"\" and object=\"config lock\"");

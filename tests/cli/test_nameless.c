@@ -86,7 +86,7 @@ static void test_a_first_function_that_left_no_frame_leaves_its_call(void **stat
 
 	(void)state;
 	cli_expect(p, 0);
-	cli_contains(p->out.bytes, "  fiber_sleep+0x");
+	cli_contains(p->out.bytes, " fiber_sleep+0x");
 	assert_null(strstr(p->out.bytes, "fib_"));
 	harness_free(p);
 }

@@ -26,7 +26,7 @@ static int put_json(const struct ins_look *look, const struct ins_findings *find
 	ins_json_begin(&json, stdout, s->pid, s->name, s->kind, "findings");
 	for (i = 0; i < findings->count && i < MOST; i++)
 		ins_json_row(&json, ins_json_finding(&findings->all[i]));
-	ins_json_key(&json, "found", json_integer((json_int_t)findings->count));
+	ins_json_key(&json, "found", json_integer((json_int_t)(findings->count + findings->more)));
 	return ins_json_end(&json, ins_table_summary(look->last.table), &s->problems);
 }
 

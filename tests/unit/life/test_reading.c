@@ -122,8 +122,8 @@ static void *write_beside_a_waiter(void *arg)
 
 	fiber_rwlock_wrlock(&locks[0], FIBER_FOREVER);
 	wrong += fiber_spawn(wait_to_read, NULL, &waiter) != 0;
-	fiber_yield();
-	wrong += fiber_state(waiter) != FIBER_SUSPENDED;
+	while (fiber_state(waiter) != FIBER_SUSPENDED)
+		fiber_yield();
 	fiber_rwlock_unlock(&locks[0]);
 	fiber_join(waiter, NULL, FIBER_FOREVER);
 	return arg;

@@ -107,10 +107,12 @@ static void test_condition_is_what_the_control_group_says(void **state)
 	write_file(folder, "cpu.stat", "usage_usec 5\nnr_periods 9\nnr_throttled 7\n");
 	write_file(folder, "memory.max", "1048576\n");
 	write_file(folder, "memory.current", "1000000\n");
+	write_file(folder, "memory.stat",
+		   "anon 500000\nfile 150000\ninactive_file 100000\nactive_file 50000\n");
 	ins_condition_read(getpid(), root, &c);
 	assert_true(c.frozen && c.has_quota);
 	assert_int_equal(c.throttled, 7);
-	assert_int_equal(c.memory, 1000000);
+	assert_int_equal(c.memory, 850000);
 	assert_int_equal(c.memory_most, 1048576);
 	write_file(folder, "cgroup.events", "populated 1\nfrozen 0\n");
 	write_file(folder, "cpu.max", "max 100000\n");

@@ -266,56 +266,45 @@ static void test_runtime_fd_is_known_to_fibers_and_whoever_has_the_runtime(void 
 	finish(rt);
 }
 
-static int seen[2];
-
-static void *round_upward(void *arg)
+static void *look_at_rounding(void *arg)
 {
+	*(int *)arg = fegetround();
+	return arg;
+}
+
+/* The other fiber has this one's first mode, and runs after this one has changed its own. */
+static void *round_upward_beside_another(void *arg)
+{
+	struct fiber *other;
+
+	fib_check(fiber_create(NULL, look_at_rounding, arg, &other) == 0);
 	fesetround(FE_UPWARD);
-	fiber_yield();
+	fib_check(fiber_submit(fiber_runtime_self(), other) == 0);
+	fiber_join(other, NULL, FIBER_FOREVER);
+	fib_check(fegetround() == FE_UPWARD);
 	fesetround(FE_TONEAREST);
 	return arg;
 }
 
-static void *look_at_rounding(void *arg)
-{
-	*(int *)arg = fegetround();
-	fiber_yield();
-	return NULL;
-}
-
-/* They run in this order: the second changes the mode before the third looks. */
-static void *spawn_three(void *arg)
-{
-	fiber_fn *const fns[] = {look_at_rounding, round_upward, look_at_rounding};
-	void *const args[] = {&seen[0], NULL, &seen[1]};
-	struct fiber *fibers[3];
-
-	for (int i = 0; i < 3; i++)
-		fib_check(fiber_spawn(fns[i], args[i], &fibers[i]) == 0);
-	for (int i = 0; i < 3; i++)
-		fiber_join(fibers[i], NULL, FIBER_FOREVER);
-	return arg;
-}
-
-static void look_beside_one_that_rounds_upward(bool shared)
+/* Returns the mode that the other one has seen. */
+static int rounding_beside_upward(bool shared)
 {
 	const struct fiber_runtime_options options = {
 		.size = sizeof options, .carriers = 1, .control_path = "", .shared_fpu = shared};
+	int seen = -1;
 
-	assert_int_equal(fiber_run(spawn_three, NULL, &options, NULL), 0);
+	assert_int_equal(fiber_run(round_upward_beside_another, &seen, &options, NULL), 0);
 	assert_int_equal(fegetround(), FE_TONEAREST);
+	return seen;
 }
 
 static void test_runtime_fibers_have_fpu_control_words_of_their_own_unless_shared(void **state)
 {
 	(void)state;
-	look_beside_one_that_rounds_upward(false);
-	assert_int_equal(seen[0], FE_TONEAREST);
-	assert_int_equal(seen[1], FE_TONEAREST);
-	look_beside_one_that_rounds_upward(true);
-	assert_int_equal(seen[0], FE_TONEAREST);
+	assert_int_equal(rounding_beside_upward(false), FE_TONEAREST);
 	/* A port that cannot omit the words keeps them. */
-	assert_int_equal(seen[1], strcmp(fib_arch_name, "x86_64") ? FE_TONEAREST : FE_UPWARD);
+	assert_int_equal(rounding_beside_upward(true),
+			 strcmp(fib_arch_name, "x86_64") ? FE_TONEAREST : FE_UPWARD);
 }
 
 int main(void)
