@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* render_deadlock.c - print deadlocks in words and as JSON */
+#include "inspect/render/render_holder.h"
 #include "inspect/render/render_deadlock.h"
 
 #include <inttypes.h>

@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-#include "inspect/render/render_waits.h"
+#include "inspect/render/render_holder.h"
 
 #define NAMED 8u /* holders that the text names */
 

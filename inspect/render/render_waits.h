@@ -28,21 +28,6 @@ void ins_text_waits(FILE *out, const struct ins_waits *waits);
 /* One row per holder, then the keys waiting, waitingTotal, holdersTotal and holdersShown. */
 void ins_json_waits(struct ins_json *json, const struct ins_waits *waits);
 
-/*
- * A lock's holder in words, safe for a terminal: `fiber 7 "main"`, `fiber 7, which has ended`,
- * `thread 41 "httpd"`. at: index in the table, or INS_NOBODY. Returns buf.
- */
-const char *ins_words_holder(struct ins_table *table, uint64_t holder, size_t at, pid_t pid,
-			     char *buf, size_t size);
-
-/*
- * Add the keys holderId, holderThread, holderName and holderState to an object. holderState: the
- * state of a fiber, "gone" if it has no record; "alive", "ended" or "unknown" for a thread; null
- * without a holder. False: no memory.
- */
-bool ins_json_holder(json_t *object, const struct fib_layout *layout, struct ins_table *table,
-		     uint64_t holder, size_t at, pid_t pid);
-
 /* render_dot.c: fibers, threads and objects without a known holder; edges lead to the holder. */
 void ins_dot_waits(FILE *out, const struct ins_waits *waits);
 
