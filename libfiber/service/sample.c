@@ -24,8 +24,10 @@
 #define TRIES	     16
 #define DETAIL_TRIES 4
 
-/* A row needs the fields up to and including reads. */
-#define COPIED (offsetof(struct fiber, reads) + sizeof(((struct fiber *)0)->reads))
+/* A row needs the fields up to and including reads_more. */
+#define COPIED                                                                        \
+	((offsetof(struct fiber, reads_more) + sizeof(uint64_t)) / sizeof(uint64_t) * \
+	 sizeof(uint64_t))
 _Static_assert(COPIED % sizeof(uint64_t) == 0, "copied in words");
 
 fib_unwatched static void copy_record(const struct fiber *f, uint64_t *to)
