@@ -109,7 +109,7 @@ static void expect_text(const struct crowd *crowd, size_t cycles, size_t behind)
 	fclose(out);
 	cli_expect(p, 3);
 	assert_string_equal(p->err.bytes, "");
-	cli_contains(p->out.bytes, "  #5  ");
+	cli_contains(p->out.bytes, "\n  #");
 	cli_contains(p->out.bytes, " fiber_mutex_lock+0x");
 	cli_contains(p->out.bytes, " member_main+0x");
 	golden_expect(p->out.bytes, expected);

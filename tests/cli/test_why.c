@@ -219,7 +219,19 @@ static void test_list_of_programs_has_the_verdict_in_a_word(void **state)
 	expect_word("no-convoy", "ok");
 }
 
-/* A wait for what no fiber is recorded to end; a lock that is held for reading. */
+static bool why_lasts(void *pid)
+{
+	struct harness_process *p = cli_run("fiberctl", "why", (const char *)pid, NULL);
+	bool ret = harness_exit_code(p) == LASTS;
+
+	harness_free(p);
+	return ret;
+}
+
+/*
+ * A wait for what no fiber is recorded to end; a lock that is held for reading.
+ * The main thread enters the library just after the fixture is ready.
+ */
 static void test_deadlocks_without_an_owner_are_found(void **state)
 {
 	static const struct {
@@ -235,8 +247,10 @@ static void test_deadlocks_without_an_owner_are_found(void **state)
 		struct harness_process *p = cli_start(NULL, "ready", "deadlock", cases[i].option,
 						      cases[i].more, NULL),
 				       *q;
+		const char *pid = cli_number((uint64_t)p->pid);
 
-		q = cli_run("fiberctl", "why", cli_number((uint64_t)p->pid), NULL);
+		assert_true(harness_until(why_lasts, (void *)pid, 30));
+		q = cli_run("fiberctl", "why", pid, NULL);
 		cli_expect(q, LASTS);
 		cli_contains(q->out.bytes, cases[i].text);
 		harness_free(q);

@@ -13,7 +13,7 @@ static unsigned char bytes[64];
 static int read_bytes(void *source, uint64_t address, void *buf, size_t size)
 {
 	(void)source;
-	if (address < AT || address + size > AT + sizeof bytes)
+	if (size > sizeof bytes || address < AT || address - AT > sizeof bytes - size)
 		return -14; /* EFAULT */
 	memcpy(buf, bytes + (address - AT), size);
 	return 0;
