@@ -20,7 +20,7 @@ static int64_t until;
 
 static uint32_t waiting(void)
 {
-	return *(const volatile uint32_t *)&fiber_registry.waiting_threads;
+	return __atomic_load_n(&fiber_registry.waiting_threads, __ATOMIC_ACQUIRE);
 }
 
 static bool is_waiting(void *arg)
@@ -97,8 +97,8 @@ static void test_a_thread_that_finishes_a_runtime_is_counted(void **state)
 {
 	pthread_t thread;
 
-	assert_int_equal(fiber_runtime_spawn(rt, NULL, wait_for_sem, NULL, NULL), 0);
 	until = FIBER_FOREVER;
+	assert_int_equal(fiber_runtime_spawn(rt, NULL, wait_for_sem, NULL, NULL), 0);
 	pthread_create(&thread, NULL, finish_main, rt);
 	expect(SERVICE + 1);
 	fiber_sem_post(&sem);
