@@ -77,9 +77,10 @@ struct ins_pauses {
 };
 
 struct ins_request {
-	uint64_t id;	 /* one fiber; 0: all */
-	uint64_t record; /* of that fiber, row.record of an earlier read: saves a search; 0: unknown */
-	bool stacks;	 /* copy the stacks of fibers that are not running */
+	uint64_t id; /* one fiber; 0: all */
+	uint64_t
+		record; /* of that fiber, row.record of an earlier read: saves a search; 0: unknown */
+	bool stacks;	/* copy the stacks of fibers that are not running */
 	bool high_water; /* find how deep each stack was ever used: reads all its page entries */
 	/*
 	 * These cost a process with a control socket something; other sources always give them. For

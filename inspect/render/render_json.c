@@ -209,10 +209,9 @@ json_t *ins_json_fiber(const struct fib_layout *layout, const struct ins_fiber *
 		"{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:b, s:o, "
 		"s:o, s:o, s:o, s:o, s:o}",
 		"id", number(row->id), "parentId", number(row->parent), "name",
-		ins_json_name(fiber), "state",
-		ins_json_text(ins_words_state(layout, row->state)), "ageNs",
-		number_if(!thread, (uint64_t)row->age), "switches", number(row->switches), "cpuNs",
-		counted(row->cpu), "runnableNs", counted(row->runnable), "waitedNs",
+		ins_json_name(fiber), "state", ins_json_text(ins_words_state(layout, row->state)),
+		"ageNs", number_if(!thread, (uint64_t)row->age), "switches", number(row->switches),
+		"cpuNs", counted(row->cpu), "runnableNs", counted(row->runnable), "waitedNs",
 		counted(row->waited), "livedNs", counted(row->lived), "pins", number(row->pins),
 		"cancelled", row->cancelled, "masked", (row->flags & FIB_ROW_MASKED) != 0,
 		"carrier", number_if(row->carrier != FIB_ROW_CARRIER_NONE, row->carrier), "wait",
