@@ -2,7 +2,7 @@
 """minute.py - the table on top of docs/performance.md, and the part of the page that it stands in"""
 
 from amount import amount
-from families import OURS
+from families import KIND_OF, OURS
 
 BEGIN = "<!-- bench-pictures: made by make bench-pictures from build/bench/last.json -->"
 END = "<!-- bench-pictures: end -->"
@@ -37,10 +37,11 @@ class Unmarked(Exception):
 def line(rows, words):
     """A line of the table; None without a value of libfiber or of any peer."""
     values = {row.who: row for row in rows if row.median is not None}
-    ours = values.pop(OURS, None)
-    if not ours or not values:
+    ours = values.get(OURS)
+    peers = [row for who, row in values.items() if KIND_OF.get(who) != "ours"]
+    if not ours or not peers:
         return None
-    best = min(values.values(), key=lambda row: row.median)
+    best = min(peers, key=lambda row: row.median)
     ratio = f"{ours.median / best.median:.2f}" if best.median else ""
     if ours.median < best.median:
         ratio = f"**{ratio}**"
