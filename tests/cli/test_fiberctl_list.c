@@ -113,26 +113,6 @@ static void test_list_always_ends_with_how_many_and_how_long(void **state)
 	harness_free(p);
 }
 
-static void test_list_finds_a_process_by_its_name(void **state)
-{
-	struct harness_process *p = cli_run("fiberctl", "list", "crowd", "--json", NULL);
-	json_t *answer = json_well(p);
-
-	(void)state;
-	assert_int_equal(json_int(answer, "pid"), crowd.process->pid);
-	json_decref(answer);
-}
-
-static void test_list_refuses_a_name_that_two_processes_have(void **state)
-{
-	struct crowd other = crowd_start(NULL, "crowd", "2", NULL);
-
-	(void)state;
-	cli_expect_error(cli_run("fiberctl", "list", "crowd", NULL), 2, "fiberctl",
-			 cli_number((uint64_t)other.process->pid));
-	crowd_end(&other);
-}
-
 /* The output says which groups or fibers are omitted. */
 static void test_list_of_some_groups_says_what_it_leaves_out(void **state)
 {
@@ -213,8 +193,6 @@ int main(void)
 		cmocka_unit_test(test_list_json_is_what_crowd_says_about_every_fiber),
 		cmocka_unit_test(test_list_text_shows_wait_object_and_holder),
 		cmocka_unit_test(test_list_always_ends_with_how_many_and_how_long),
-		cmocka_unit_test(test_list_finds_a_process_by_its_name),
-		cmocka_unit_test(test_list_refuses_a_name_that_two_processes_have),
 		cmocka_unit_test(test_list_of_some_groups_says_what_it_leaves_out),
 		cmocka_unit_test(test_show_json_is_one_fiber_with_all_its_keys),
 		cmocka_unit_test(test_list_serves_twenty_thousand_fibers),

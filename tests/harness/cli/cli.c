@@ -66,14 +66,20 @@ struct harness_process *cli_start(const struct harness_how *how, const char *rea
 	return p;
 }
 
+/* The end of a long answer says what is missing in it. */
+static const char *last_of(const struct harness_text *text, size_t most)
+{
+	return text->bytes + (text->size > most ? text->size - most : 0);
+}
+
 void cli_expect(const struct harness_process *p, int code)
 {
 	if (harness_exit_code(p) == code)
 		return;
-	print_error(
-		"exit status %d instead of %d%s\n--- stdout\n%.4000s\n--- stderr\n%.4000s\n---\n",
-		harness_exit_code(p), code, p->timed_out ? ", after its time was over" : "",
-		p->out.bytes, p->err.bytes);
+	print_error("exit status %d instead of %d%s\n", harness_exit_code(p), code,
+		    p->timed_out ? ", after its time was over" : "");
+	print_error("--- stderr\n%s\n", last_of(&p->err, 900));
+	print_error("--- the end of stdout\n%s\n---\n", last_of(&p->out, 900));
 	assert_int_equal(harness_exit_code(p), code);
 }
 
