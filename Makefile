@@ -97,7 +97,7 @@ PUB_INC  := -Ilibfiber/include
 # The code of libfiber is in a section of its own, so that the registry can publish its addresses (code in fiber_layout.h). The
 # linker keeps input sections of one name together, and the name survives strip.
 OBJCOPY  ?= objcopy
-CODE_SECTION = $(Q)$(OBJCOPY) $(foreach s,.text .text.unlikely .text.hot .text.startup .text.exit,--rename-section $(s)=fiber_text) $@
+CODE_SECTION := $(foreach s,.text .text.unlikely .text.hot .text.startup .text.exit,--rename-section $(s)=fiber_text)
 
 CALLS    := $(if $(SAN),watched,$(if $(filter x86_64,$(ARCH)),x86_64,plain))
 
@@ -134,6 +134,8 @@ EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(filter-out $(TEST_EXAM
 LIB_LIBS := $(if $(filter uring,$(URING)),$(shell pkg-config --libs liburing))
 TOOL_LIBS = $(shell pkg-config --libs libunwind-generic libdw libelf jansson libzstd liblzma zlib) -liberty
 CTL_LIBS = $(shell pkg-config --libs ncursesw)
+
+.DELETE_ON_ERROR:
 
 .PHONY: all lib tools fixtures examples
 all: lib test-library tools fixtures examples variants
@@ -173,13 +175,13 @@ $(BUILD)/obj/lib/%.o: libfiber/%
 	$(call say,$(if $(filter %.S,$<),AS,CC),$(call compiled))
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(LIB_INC) $(CFLAGS) -fvisibility=hidden -MMD -MP -c -o $@ $<
-	$(CODE_SECTION)
+	$(Q)$(OBJCOPY) $(CODE_SECTION) $@
 
 $(BUILD)/obj/pic/%.o: libfiber/%
 	$(call say,$(if $(filter %.S,$<),AS,CC),$(call compiled,pic))
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(LIB_INC) $(CFLAGS) -fvisibility=hidden -fPIC -MMD -MP -c -o $@ $<
-	$(CODE_SECTION)
+	$(Q)$(OBJCOPY) $(CODE_SECTION) $@
 
 # gdb's commands for fibers: one script, because gdb loads one. note.S includes it in the archive. -MMD does not report files
 # that assembly includes, so that dependency is written here.

@@ -72,7 +72,7 @@ $(BUILD)/obj/explore/lib/%.o: libfiber/%
 	$(call say,$(if $(filter %.S,$<),AS,CC),$(call compiled,test))
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(EXPLORE_INC) $(CFLAGS) -fvisibility=hidden -fPIC -MMD -MP -c -o $@ $<
-	$(CODE_SECTION)
+	$(Q)$(OBJCOPY) $(CODE_SECTION) $@
 
 # libfiber's own system calls do not fail as those of the program do (libfiber-test/net/own.h).
 OWN_CALLS := $(foreach f,accept accept4 connect creat eventfd open open64 openat openat64 pipe pipe2 pthread_tryjoin_np send sendmmsg sendmsg \
@@ -81,8 +81,7 @@ $(BUILD)/obj/explore/lib/os/%.o: libfiber/os/% scripts/explore.mk
 	$(call say,CC,$(call compiled,test))
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(EXPLORE_INC) $(CFLAGS) -fvisibility=hidden -fPIC -MMD -MP -c -o $@ $<
-	$(Q)$(OBJCOPY) $(OWN_CALLS) $@
-	$(CODE_SECTION)
+	$(Q)$(OBJCOPY) $(OWN_CALLS) $(CODE_SECTION) $@
 
 $(BUILD)/obj/libfiber-test/%.o: CPPFLAGS += $(EXPLORE_INC)
 $(BUILD)/obj/libfiber-test/%.o: CFLAGS += -fPIC
