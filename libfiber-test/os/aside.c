@@ -23,7 +23,7 @@ static void record(struct fiber *fiber, const struct pollfd *fds, nfds_t n, int6
 				(uint32_t)fds->fd | (uint64_t)(uint16_t)fds->events << 32,
 				deadline);
 	else
-		fib_wait_record(fiber, FIB_WAIT_SELECT, NULL, n, deadline);
+		fib_wait_record(fiber, FIB_WAIT_SELECT, NULL, n | (uint64_t)n << 32, deadline);
 }
 
 static void set_aside(struct fib_pinned_sleeper *p)

@@ -64,6 +64,8 @@ int fib_carrier_start(struct fib_carrier *c)
 	if (fib_os_altstack_enter(&c->altstack) < 0)
 		c->altstack = NULL;
 	fib_context_adopt(&c->idle, &c->announce);
+	if (c->sched->shared_fpu)
+		fib_context_share(&c->idle);
 	c->above.carrier_begins(c);
 	carriers[count++] = c;
 	used = true;

@@ -380,6 +380,7 @@ void fib_registry_forget(void)
 	registry.used = 0;
 	fib_store(&registry.taken, 0);
 	registry.waiting = 0;
+	registry.hooked = false;
 	fib_publish(&fiber_registry.waiting_threads, 0);
 }
 

@@ -57,7 +57,8 @@ static inline void fib_registry_give_ids(uint64_t first, unsigned n)
 
 /*
  * Count a thread that is no carrier as one that does nothing until a fiber acts (enter), or no more.
- * A thread that waits with a deadline, or for a descriptor, is not counted. Any thread.
+ * One that waits for a fiber with a deadline, or for a descriptor, is not counted. A helper thread
+ * without work is. Any thread.
  */
 void fib_registry_thread_waits(bool enter);
 

@@ -19,9 +19,10 @@
  * handler on the sole thread does not wait at all, since it may have interrupted a section: it uses
  * locked instructions, and each plain one of the section is complete or has not begun.
  *
- * A mutex that nobody waits for takes a few instructions, so its sections have flags of their own, in
- * `mark`: `alone` is read once, after `inside` is stored, and no section lies within another, so
- * nothing is counted. The other thread clears `alone` before the fence, and waits for both `inside`.
+ * To lock or unlock a mutex without waiters is a few instructions. Its section therefore has its own
+ * two flags, in `mark`: the thread stores `inside` and then reads `alone` once. Such sections do not
+ * nest, so there is no count. The other thread clears `alone` before the fence, and waits until both
+ * `inside` are 0.
  *
  * Each access to a word that sections use is made in a section, or after fib_sole_enter() has
  * returned 0 or fib_sole_check() has returned.

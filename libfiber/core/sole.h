@@ -161,7 +161,7 @@ static fib_always_inline int fib_sole_swap64(struct fib_sole_mark *mark, _Atomic
 	return done;
 }
 
-/* fib_cas(), or false if a sole use has not ended, even if *p == expected. */
+/* fib_cas(); false, even if *p == expected, unless the user is FIB_SOLE_SHARED. */
 static inline bool fib_sole_cas64_shared(_Atomic uint64_t *p, uint64_t expected, uint64_t v)
 {
 	/* pairs: sole.shared */

@@ -167,13 +167,14 @@ struct fib_layout_register {
 };
 #define FIB_LAYOUT_REGISTERS 24
 
+#define FIB_LAYOUT_REACH 4096u
+
 /* Addresses from low up to high, not included; low == high: none. */
 struct fib_layout_range {
 	uint64_t low;
 	uint64_t high;
 };
-#define FIB_LAYOUT_CODE	 4
-#define FIB_LAYOUT_REACH 4096u
+#define FIB_LAYOUT_CODE 4
 
 struct fib_layout {
 	char magic[8];	      /* written last: a reader that sees it sees all fields */
@@ -204,10 +205,9 @@ struct fib_layout {
 	struct fib_layout_field context; /* u64: the address of FIB_BASE_CONTEXT */
 	struct fib_layout_register registers[FIB_LAYOUT_REGISTERS];
 
+	/* -- for every recipe; where `size` does not cover these: not known, as if 0 -- */
 	/* Where the library's own code is, besides entry_low. Readers hide its frames. */
 	struct fib_layout_range code[FIB_LAYOUT_CODE];
-
-	/* -- size 0 or 0 where `size` does not cover it -- */
 	struct fib_layout_field readers; /* u64 of a rwlock: FIB_READERS_*; see there */
 	/*
 	 * A: threads besides the carriers that wake a fiber only after another fiber has acted:

@@ -125,12 +125,18 @@ static void leave_each(struct crowd *c)
 	}
 }
 
+/* All cases are descriptors (FIB_FIELD_WAIT_ARG). */
+static uint64_t wait_arg(uint64_t n)
+{
+	return n | n << 32;
+}
+
 static int wait_for_any(struct crowd *c, int64_t deadline)
 {
 	struct fib_waiter w;
 	int rc, joined;
 
-	rc = fib_wait_begin(&w, FIB_WAIT_SELECT, NULL, c->count, deadline);
+	rc = fib_wait_begin(&w, FIB_WAIT_SELECT, NULL, wait_arg(c->count), deadline);
 	if (rc < 0)
 		return rc;
 	joined = join_each(c, &w);
@@ -177,7 +183,7 @@ static int wait_pinned(struct pollfd *fds, nfds_t n, int64_t deadline)
 	uint64_t event;
 	int rc;
 
-	rc = fib_wait_enter_pinned(FIB_WAIT_SELECT, n, deadline, &event);
+	rc = fib_wait_enter_pinned(FIB_WAIT_SELECT, wait_arg(n), deadline, &event);
 	if (rc < 0)
 		return rc;
 	rc = wait_blocking(fds, n, deadline);

@@ -9,6 +9,17 @@
 
 #include <fiber_layout.h>
 
+/*
+ * The mark of a reader of a rwlock (FIB_READERS_*): a hash that differs for all fibers and threads
+ * whose ids are not 2^31 apart.
+ */
+static inline uint32_t fib_readers_mark(uint64_t who)
+{
+	const bool thread = who & FIB_HOLDER_THREAD;
+
+	return ((uint32_t)who << 1 | thread) * FIB_READERS_FACTOR;
+}
+
 /* Return whether the registry that was read has field id, with the size that this reader knows. */
 bool fib_layout_has(const struct fib_layout *layout, enum fib_layout_field_id id, size_t size);
 

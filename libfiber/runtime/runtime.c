@@ -91,7 +91,7 @@ int fiber_runtime_start(const struct fiber_runtime_options *options, struct fibe
 		return -ENOMEM;
 	name_program(o.name);
 	rc = fib_sched_start(&rt->sched, fib_carriers_wanted(o.carriers), o.stack_size,
-			     o.guard_size, o.pinned_policy, dispatch);
+			     o.guard_size, o.shared_fpu, o.pinned_policy, dispatch);
 	if (rc < 0) {
 		free(rt);
 		return rc;
@@ -99,8 +99,6 @@ int fiber_runtime_start(const struct fiber_runtime_options *options, struct fibe
 	rt->sched.runtime = rt;
 	rt->sched.held_policy = (uint8_t)o.held_policy;
 	rt->sched.unwind = o.unwind;
-	if (o.shared_fpu)
-		fib_sched_share_fpu(&rt->sched);
 	fib_relock_set(&rt->sched, o.relock_policy);
 	fib_longrun_set(&rt->sched, o.long_run_ns);
 	rc = fib_service_enter(o.control_path, o.name);

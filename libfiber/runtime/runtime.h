@@ -13,14 +13,11 @@ struct fiber_runtime {
 
 /*
  * Make a scheduler of n carriers in *s and start the carriers. stack_size, guard_size: bytes, for
- * fibers that ask for none. dispatch is called with the events of the poller. Returns 0, -ENOMEM, or
+ * fibers that ask for none. shared_fpu: fibers share their carrier's FPU control words. dispatch is called with the events of the poller. Returns 0, -ENOMEM, or
  * -EAGAIN if a thread cannot be created. After an error there is nothing to release.
  */
 int fib_sched_start(struct fib_sched *s, unsigned n, size_t stack_size, size_t guard_size,
-		    enum fiber_pinned_policy policy, fib_dispatch_fn *dispatch);
-
-/* Fibers share the FPU control words of their carrier. Before the first fiber. */
-void fib_sched_share_fpu(struct fib_sched *s);
+		    bool shared_fpu, enum fiber_pinned_policy policy, fib_dispatch_fn *dispatch);
 
 /* Stop the carriers and release everything. The caller has checked with fib_close that no fiber is
  * left. */

@@ -106,7 +106,7 @@ static void say_caller(char text[FIB_CHECK_CALLER])
 }
 
 int fib_sched_start(struct fib_sched *s, unsigned n, size_t stack_size, size_t guard_size,
-		    enum fiber_pinned_policy policy, fib_dispatch_fn *dispatch)
+		    bool shared_fpu, enum fiber_pinned_policy policy, fib_dispatch_fn *dispatch)
 {
 	static _Atomic uint64_t serials;
 	int rc;
@@ -114,6 +114,7 @@ int fib_sched_start(struct fib_sched *s, unsigned n, size_t stack_size, size_t g
 	memset(s, 0, sizeof *s);
 	s->serial = fib_add_relaxed(&serials, 1) + 1;
 	s->dispatch = dispatch;
+	s->shared_fpu = shared_fpu;
 	fib_store(&s->notifies, n > 1);
 	fib_cancel_prepare();
 	fib_set_fiber_main(fib_fiber_main);
@@ -146,15 +147,6 @@ int fib_sched_start(struct fib_sched *s, unsigned n, size_t stack_size, size_t g
 	fib_tick_add(s);
 	fib_watch_add(s);
 	return 0;
-}
-
-void fib_sched_share_fpu(struct fib_sched *s)
-{
-	unsigned i;
-
-	s->shared_fpu = true;
-	for (i = 0; i < s->carrier_count; i++)
-		fib_context_share(&s->carriers[i].idle);
 }
 
 void fib_sched_stop(struct fib_sched *s)

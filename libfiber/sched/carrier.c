@@ -211,6 +211,8 @@ void *fib_carrier_main(void *arg)
 	if (c->sched->carrier_count == 1)
 		c->sole = fib_sole_begin(&c->own_mark);
 	fib_context_adopt(&c->idle, &c->announce);
+	if (c->sched->shared_fpu)
+		fib_context_share(&c->idle);
 	c->above.carrier_begins(c);
 	fib_counters_give(c);
 	pthread_cleanup_push(end_of_thread, c);

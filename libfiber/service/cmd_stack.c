@@ -91,8 +91,6 @@ static bool append(struct fib_peer *peer, uint64_t index)
 	note_time(c, began, &head);
 	head.row_size = row_size(c, &row);
 	memcpy(at, &head, sizeof head);
-	if (!row.labels || !(c->wanted & FIB_WIRE_WANT_LABELS))
-		memset(row.label, 0, sizeof row.label);
 	memcpy(at + sizeof head, &row, head.row_size);
 	if (head.row_size < most)
 		memmove(at + sizeof head + head.row_size, at + before, head.stack_size);

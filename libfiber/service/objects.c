@@ -39,9 +39,7 @@ static uint64_t end_of(struct fib_layout_field f)
 /* The part of the row's object that is needed; size 0: none. */
 static void find(const struct fib_row *row, struct copy *ret)
 {
-	const struct fib_layout_field none = {0, 0};
 	const struct fib_layout_object *o;
-	struct fib_layout_field readers;
 	uint64_t from, to;
 
 	ret->size = 0;
@@ -49,9 +47,9 @@ static void find(const struct fib_row *row, struct copy *ret)
 		return;
 	o = &fiber_registry.objects[row->wait_kind];
 	from = least(o->name, o->holder);
-	readers = fib_row_may_be_read(row->wait_kind) ? fiber_registry.readers : none;
 	to = end_of(o->name) > end_of(o->holder) ? end_of(o->name) : end_of(o->holder);
-	to = to > end_of(readers) ? to : end_of(readers);
+	if (fib_row_may_be_read(row->wait_kind) && end_of(fiber_registry.readers) > to)
+		to = end_of(fiber_registry.readers);
 	if (to <= from || to - from > ROOM)
 		return;
 	ret->address = row->wait_object + from;

@@ -182,6 +182,9 @@ int fib_sample_extras(struct fib_row *row, struct fib_os_pipe *pipe, int pagemap
 	}
 	if (wanted & FIB_WIRE_WANT_LABELS)
 		rc = fib_row_labels(row, peek, pipe);
+	else if (wanted &
+		 FIB_WIRE_WANT_READS) /* which stand behind the labels: these are sent too */
+		memset(row->label, 0, sizeof row->label);
 	/* Pages that were unmapped meanwhile are not reported. */
 	return rc == 0 && fib_os_is_refusal((int)deepest) ? (int)deepest : rc;
 }

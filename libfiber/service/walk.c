@@ -101,10 +101,6 @@ static void append(struct piece *p, struct fib_row *row, int rc)
 	fib_answer_refused(p->peer, rc, "process_vm_readv and pipe2", "what each fiber waits for");
 	if (extras < 0 || rc < 0)
 		c->end.problems++;
-	/* With the read locks, which come after them, labels are sent that were not read. */
-	if (p->head.row_size > offsetof(struct fib_row, label) &&
-	    !(c->wanted & FIB_WIRE_WANT_LABELS))
-		memset(row->label, 0, sizeof row->label);
 	memcpy(fib_peer_at(p->peer, &room), row, p->head.row_size);
 	fib_peer_add(p->peer, p->head.row_size);
 	p->head.count++;

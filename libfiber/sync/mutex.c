@@ -220,6 +220,18 @@ static fib_noinline int lock_slow(struct fiber_mutex *mutex, int64_t deadline, c
 	return 0;
 }
 
+/*
+ * Take a free mutex for the fiber c->current. False does not mean that the mutex is held:
+ * fib_sole_cas64_shared().
+ */
+static fib_always_inline bool take_quick(struct fiber_mutex *mutex, struct fib_carrier *c)
+{
+	const uint64_t me = c->current->id;
+	const int done = fib_sole_swap64(c->sole, &mutex->owner, 0, me);
+
+	return done > 0 || (done < 0 && fib_sole_cas64_shared(&mutex->owner, 0, me));
+}
+
 int fiber_mutex_lock(struct fiber_mutex *mutex, int64_t deadline)
 {
 	const void *const at = __builtin_return_address(0);
@@ -231,7 +243,7 @@ int fiber_mutex_lock(struct fiber_mutex *mutex, int64_t deadline)
 	if (fib_unlikely(!me || !--c->locks)) {
 		rc = lock_slow(mutex, deadline, at);
 	} else {
-		if (fib_likely(fib_mutex_take_quick(mutex, c))) {
+		if (fib_likely(take_quick(mutex, c))) {
 			fib_order_lock(mutex, at, true);
 			fib_held_mutex(me, mutex, at);
 			return 0;
@@ -256,7 +268,7 @@ void fib_mutex_relock(struct fiber_mutex *mutex, struct fib_carrier *c, const vo
 	const uint64_t id = me ? me->id : fib_caller_thread();
 
 	/* A waiter that a broadcast has moved to the mutex comes back as its owner. */
-	if (!(me && fib_mutex_take_quick(mutex, c)) &&
+	if (!(me && take_quick(mutex, c)) &&
 	    (fib_load(&mutex->owner) & ~FIB_HOLDER_CONTENDED) != id)
 		wait_always(mutex);
 	fib_order_lock(mutex, at, true);

@@ -29,7 +29,7 @@ static fib_always_inline int fib_mutex_unlock(struct fiber_mutex *mutex, struct 
 		fib_held_mutex_released(me, mutex);
 		owner = me->id;
 		/*
-		 * After it another caller may lock, unlock and free the mutex: do not touch it
+		 * After the swap another caller may lock, unlock and free the mutex: do not touch it
 		 * again. With waiters the locked swap would fail, which costs as much as one that
 		 * succeeds.
 		 */
@@ -39,15 +39,6 @@ static fib_always_inline int fib_mutex_unlock(struct fiber_mutex *mutex, struct 
 			return 0;
 	}
 	return fib_mutex_unlock_slow(mutex);
-}
-
-/* Take a free mutex for the fiber c->current. False may be wrong: sole.h. */
-static fib_always_inline bool fib_mutex_take_quick(struct fiber_mutex *mutex, struct fib_carrier *c)
-{
-	const uint64_t me = c->current->id;
-	const int done = fib_sole_swap64(c->sole, &mutex->owner, 0, me);
-
-	return done > 0 || (done < 0 && fib_sole_cas64_shared(&mutex->owner, 0, me));
 }
 
 /*

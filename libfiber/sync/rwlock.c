@@ -30,6 +30,7 @@
 #include <fiber/sync.h>
 
 #include "base/check.h"
+#include "layout/layout.h"
 #include "choice.h"
 #include "order.h"
 #include "base/compiler.h"
@@ -42,14 +43,6 @@
 #include "wait/wait.h"
 #include "wait/wait_queue.h"
 
-/* A hash that differs for all fibers and threads whose ids are not 2^31 apart. */
-static uint32_t mark_of(uint64_t who)
-{
-	const bool thread = who & FIB_HOLDER_THREAD;
-
-	return ((uint32_t)who << 1 | thread) * FIB_READERS_FACTOR;
-}
-
 /* The state: marks of the readers << MARK_SHIFT | flags | number of readers. */
 #define WAITED	   (UINT64_C(1) << 31) /* the queue is not empty */
 #define WRITTEN	   (UINT64_C(1) << 30)
@@ -60,13 +53,13 @@ static uint32_t mark_of(uint64_t who)
 
 static uint64_t enter_reader(uint64_t state, uint64_t who)
 {
-	return (state + 1) ^ (uint64_t)mark_of(who) << MARK_SHIFT;
+	return (state + 1) ^ (uint64_t)fib_readers_mark(who) << MARK_SHIFT;
 }
 
 static uint64_t leave_reader(uint64_t state, uint64_t who)
 {
 	/* Another fiber may release a read lock, which breaks the XOR; it is reset at 0 readers. */
-	state = (state - 1) ^ (uint64_t)mark_of(who) << MARK_SHIFT;
+	state = (state - 1) ^ (uint64_t)fib_readers_mark(who) << MARK_SHIFT;
 	return state & READERS ? state : state & WAITED;
 }
 
@@ -154,7 +147,7 @@ static const char *waits_for_itself(struct fiber_rwlock *lock, bool writes)
 
 	if (fib_load(&lock->owner) == me)
 		return "is written by the caller already";
-	if (writes && (state & READERS) == 1 && state >> MARK_SHIFT == mark_of(me))
+	if (writes && (state & READERS) == 1 && state >> MARK_SHIFT == fib_readers_mark(me))
 		return "is read by the caller already, and by no other";
 	return NULL;
 }
@@ -290,7 +283,7 @@ int fiber_rwlock_tryrdlock(struct fiber_rwlock *lock)
 	fib_must_have(lock, "the rwlock");
 	if (!take_now(lock, fib_caller(), false))
 		return -EBUSY;
-	self = fiber_self();
+	self = fib_self();
 	if (self)
 		fib_reading_add(self, lock);
 	fib_order_lock(lock, __builtin_return_address(0), false);

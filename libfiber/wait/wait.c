@@ -236,7 +236,7 @@ static int wait_blocking(struct fib_waiter *w, int64_t deadline,
 {
 	const uint32_t claimed = (w->armed & ~FIB_OUTCOME_MASK) | FIB_OUTCOME_CLAIMED;
 	struct fib_parker *p = w->parker;
-	/* Only a fiber, or another thread, ends this wait: the tools count its thread. */
+	/* Only a fiber or another thread ends such a wait: count this thread as waiting. */
 	const bool waits = !p->fiber && !thread_wait && deadline == FIBER_FOREVER;
 	uint32_t word;
 	int rc;

@@ -162,8 +162,8 @@ static void test_spawn_gives_the_guard_of_the_attr_else_of_the_runtime(void **st
 	struct fiber *f;
 
 	(void)state;
-	assert_int_equal(fib_sched_start(&s, 1, FIB_STACK_MIN, 256 << 10, FIBER_PINNED_SILENT,
-					 carriers_ignore),
+	assert_int_equal(fib_sched_start(&s, 1, FIB_STACK_MIN, 256 << 10, false,
+					 FIBER_PINNED_SILENT, carriers_ignore),
 			 0);
 	assert_int_equal(s.stack_class, class_of(FIB_STACK_MIN, 256 << 10));
 	assert_int_equal(fib_make(&attr, &s, nothing, NULL, NULL, &f), 0);

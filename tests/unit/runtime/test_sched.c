@@ -41,7 +41,8 @@ static struct fib_sched s;
 
 static int start(unsigned n)
 {
-	return fib_sched_start(&s, n, FIB_STACK_DEFAULT, 0, FIBER_PINNED_ERROR, carriers_ignore);
+	return fib_sched_start(&s, n, FIB_STACK_DEFAULT, 0, false, FIBER_PINNED_ERROR,
+			       carriers_ignore);
 }
 
 static bool as_many_threads(void *arg)

@@ -46,8 +46,8 @@ static inline void carriers_ignore(const struct fib_poll_event *events, int n)
 
 static inline void carriers_start(struct fib_sched *s, unsigned n)
 {
-	if (fib_registry_init() < 0 ||
-	    fib_sched_start(s, n, FIB_STACK_DEFAULT, 0, FIBER_PINNED_SILENT, carriers_ignore) < 0)
+	if (fib_registry_init() < 0 || fib_sched_start(s, n, FIB_STACK_DEFAULT, 0, false,
+						       FIBER_PINNED_SILENT, carriers_ignore) < 0)
 		abort();
 }
 
