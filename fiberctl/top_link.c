@@ -170,6 +170,8 @@ static int look(struct ctl_top *top, void *context, bool *ret_begun, struct ins_
 	ins_query_wants(&top->query, &request);
 	/* Sent once: later fields and backtraces use the same modules. */
 	request.modules = !top->symbols;
+	if (!top->filed)
+		ctl_verdict_of(top->source, top->socket.pid, top->verdict, sizeof top->verdict);
 	ins_problems_free(&top->source->problems);
 	/* First, because it can be repeated. */
 	rc = ctl_top_carriers_read(top, &carriers, error);
@@ -190,8 +192,6 @@ int ctl_top_look(struct ctl_top *top, struct ins_error *error)
 	ins_watch_begin(top->watch, &top->query);
 	rc = over_link(top, look, NULL, error);
 	ins_watch_end(top->watch);
-	if (rc == 0 && !top->filed)
-		ctl_verdict(&top->socket, top->verdict, sizeof top->verdict);
 	return rc;
 }
 

@@ -173,7 +173,7 @@ static int take_thread(struct threads *s, pid_t tid)
 		return -ENOMEM;
 	s->at = more;
 	for (tries = 0; rc == -EAGAIN && tries < TRIES; tries++)
-		rc = ins_thread_state_take(tid, copy_thread, s);
+		rc = ins_thread_state_take(tid, copy_thread, s, NULL);
 	if (rc == -EPERM)
 		rc = take_traced(s, tid);
 	if (rc == -ESRCH)

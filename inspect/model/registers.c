@@ -22,9 +22,6 @@
 #define PRESETS_MAX 4
 #define ARGUMENTS   6
 
-/* rdi, rsi, rdx, r10, r8, r9: the arguments of a system call on x86-64, by DWARF's numbers. */
-static const unsigned arguments[ARGUMENTS] = {5, 4, 1, 10, 8, 9};
-
 struct preset {
 	unsigned word;
 	uint64_t value;
@@ -32,8 +29,10 @@ struct preset {
 
 static const struct order {
 	struct ins_port port;
-	unsigned pc;   /* index of the word that has it */
-	unsigned call; /* index of the system call's number, negative: none; or NO_WORD */
+	unsigned pc;	    /* index of the word that has it */
+	unsigned call;	    /* index of the system call's number, negative: none; or NO_WORD */
+	unsigned arguments; /* of a system call, by DWARF number; 0: not known */
+	unsigned char argument[ARGUMENTS];
 	unsigned count;
 	signed char word[INS_REGISTERS]; /* by DWARF number; -1: none */
 	unsigned presets;
@@ -42,6 +41,8 @@ static const struct order {
 	{.port = {EM_X86_64, .sp = 7, .fp = 6, .pc = 16, .unwind_pc = 16},
 	 .pc = 16,
 	 .call = 15,
+	 .arguments = ARGUMENTS,
+	 .argument = {5, 4, 1, 10, 8, 9}, /* rdi, rsi, rdx, r10, r8, r9 */
 	 /* rax rdx rcx rbx rsi rdi rbp rsp, r8 to r15, rip */
 	 .count = 17,
 	 .word = {10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0, 16},
@@ -214,8 +215,7 @@ bool ins_registers_argument(const struct ins_registers *registers, unsigned numb
 {
 	const struct order *o = order();
 
-	return o && o->port.machine == EM_X86_64 && number < ARGUMENTS &&
-	       ins_registers_get(registers, arguments[number], ret);
+	return o && number < o->arguments && ins_registers_get(registers, o->argument[number], ret);
 }
 
 bool ins_registers_to_status(const struct ins_registers *registers, pid_t tid,

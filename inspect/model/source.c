@@ -67,6 +67,11 @@ static int count(void *context, const struct ins_fiber *fiber)
 	return rc;
 }
 
+bool ins_source_still(const struct ins_source *source)
+{
+	return strcmp(source->kind, "snapshot") == 0 || strcmp(source->kind, "core") == 0;
+}
+
 int ins_source_read(struct ins_source *source, const struct ins_request *request, ins_fiber_fn *fn,
 		    void *context, struct ins_summary *ret, struct ins_error *error)
 {
@@ -85,10 +90,6 @@ int ins_source_read(struct ins_source *source, const struct ins_request *request
 	/* No thread is stopped for a place. */
 	if (!request->stacks)
 		source->pauses = NULL;
-	if (!source->watched && !source->namer) {
-		source->pauses = pauses;
-		return source->ops->read(source, request, fn, context, ret, error);
-	}
 	if (source->watched)
 		ins_progress_begin(&source->progress, "");
 	rc = source->ops->read(source, &with, count, &counted, ret, error);

@@ -196,6 +196,9 @@ struct ins_source_ops {
 
 void ins_source_close(struct ins_source *source);
 
+/* Whether it never changes, so that one reading is enough: a core or a snapshot. */
+bool ins_source_still(const struct ins_source *source);
+
 /*
  * Emit the requested fibers. Returns 0, the callback's result, or a negative errno with error set:
  * -ESRCH if the one requested fiber does not exist. A control source can only be closed after a

@@ -67,7 +67,6 @@ static void read_process(pid_t pid, struct ins_condition *ret)
 
 	ret->stopped = state == 'T';
 	ret->traced = state == 't';
-	ret->tracer = (pid_t)strtol(after(status, "TracerPid:"), NULL, 10);
 	ret->descriptors_most =
 		strtoull(after(read_of(pid, "limits", text), "Max open files"), NULL, 10);
 	ret->descriptors = count_descriptors(pid);

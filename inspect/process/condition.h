@@ -15,13 +15,12 @@
 struct ins_condition {
 	bool stopped;				/* by a signal */
 	bool traced;				/* a debugger has stopped it */
-	pid_t tracer;				/* 0: none */
 	bool frozen;				/* by its control group */
 	bool has_quota;				/* of CPU */
 	uint64_t throttled;			/* how often the quota was used up */
 	uint64_t descriptors, descriptors_most; /* open, and the limit; 0: unknown */
-	uint64_t memory,
-		memory_most; /* bytes of its control group without the cache of files, and the limit; 0: none */
+	/* Bytes of its control group without the cache of files, and the limit; 0: none. */
+	uint64_t memory, memory_most;
 };
 
 /* Read the condition of a process. cgroups: where cgroup2 is mounted; NULL: /sys/fs/cgroup. */

@@ -57,6 +57,7 @@ static void take_internet(struct ins_descriptors *d, const char *line)
 	char local[33], peer[33], text[INET6_ADDRSTRLEN + 16];
 	unsigned local_port, peer_port, status;
 	struct ins_socket_name *s;
+	const char *before;
 	uint64_t inode;
 	bool listens;
 
@@ -69,8 +70,9 @@ static void take_internet(struct ins_descriptors *d, const char *line)
 	if (!s)
 		return;
 	say_address(listens ? local : peer, listens ? local_port : peer_port, text, sizeof text);
-	snprintf(s->name, sizeof s->name, "%s%.*s", listens ? "listening " : "",
-		 (int)(sizeof s->name - sizeof "listening "), text);
+	before = listens ? "listening " : "";
+	snprintf(s->name, sizeof s->name, "%s%.*s", before,
+		 (int)(sizeof s->name - 1 - strlen(before)), text);
 }
 
 static void take_unix(struct ins_descriptors *d, const char *line)

@@ -2,9 +2,9 @@
 /*
  * thread_stack_live.c - copy the stack of a thread of a live process
  *
- * A thread that sleeps is not stopped.  * The place where the thread sleeps is read before and after the copy. If the thread slept in the
- * same place and has not yielded its CPU in between, it has not run, so the copy is consistent.
- * Otherwise it is copied again.
+ * A thread that sleeps is not stopped. The place where it sleeps is read before and after the copy.
+ * If the thread slept in the same place and has not yielded its CPU in between, it has not run, so
+ * the copy is consistent. Otherwise it is copied again.
  */
 #include "inspect/process/thread_stack_live.h"
 
@@ -95,7 +95,7 @@ int ins_thread_stack_stopped(struct ins_source *source, uint64_t tid, struct ins
 	int rc;
 
 	ins_thread_stack_begin(ret, tid, FIB_WIRE_THREAD_HIDDEN);
-	rc = ins_thread_state_take_counted((pid_t)tid, copy_stopped, &s, source->pauses);
+	rc = ins_thread_state_take((pid_t)tid, copy_stopped, &s, source->pauses);
 	if (rc < 0 && rc != -ENOMEM) {
 		ins_thread_stack_none(
 			ret, tid, rc == -ESRCH ? FIB_WIRE_THREAD_ENDED : FIB_WIRE_THREAD_HIDDEN);

@@ -35,8 +35,8 @@ static int use(void *call, pid_t tid)
 	return h->fn(h->context, &thread);
 }
 
-int ins_thread_state_take_counted(pid_t tid, ins_thread_state_fn *fn, void *context,
-				  struct ins_pauses *count)
+int ins_thread_state_take(pid_t tid, ins_thread_state_fn *fn, void *context,
+			  struct ins_pauses *count)
 {
 	struct call h = {fn, context};
 	struct ins_ptrace_times took;
@@ -45,9 +45,4 @@ int ins_thread_state_take_counted(pid_t tid, ins_thread_state_fn *fn, void *cont
 	if (count)
 		ins_pause_count(count, &took);
 	return rc;
-}
-
-int ins_thread_state_take(pid_t tid, ins_thread_state_fn *fn, void *context)
-{
-	return ins_thread_state_take_counted(tid, fn, context, NULL);
 }

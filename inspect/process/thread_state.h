@@ -18,16 +18,13 @@ struct ins_thread_state {
 
 /*
  * Stop thread tid, call fn in another thread of this tool while it is stopped, and resume it
- * unchanged (ptrace_stop.h). A system call in which the thread waits is restarted or fails with EINTR.
+ * unchanged (ptrace_stop.h). Counted in *count (pause.h); NULL: not counted. A system call in which the thread waits is restarted or fails with EINTR.
  * Returns fn's result, or a negative errno: -ESRCH if the thread has ended, -EPERM if it may not be
  * traced or a debugger traces it, -ETIMEDOUT if it does not stop within a second.
  */
-typedef int ins_thread_state_fn(void *context, const struct ins_thread_state *thread);
-int ins_thread_state_take(pid_t tid, ins_thread_state_fn *fn, void *context);
-
-/* The same, counted in *count (pause.h). */
 struct ins_pauses;
-int ins_thread_state_take_counted(pid_t tid, ins_thread_state_fn *fn, void *context,
-				  struct ins_pauses *count);
+typedef int ins_thread_state_fn(void *context, const struct ins_thread_state *thread);
+int ins_thread_state_take(pid_t tid, ins_thread_state_fn *fn, void *context,
+			  struct ins_pauses *count);
 
 #endif

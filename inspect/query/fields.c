@@ -86,9 +86,7 @@ FIELD(get_lived)
 
 FIELD(get_cpu)
 {
-	if (sight->fiber->flags & INS_FIBER_THREAD)
-		return counted(row_of(sight)->cpu);
-	return number(row_of(sight)->cpu);
+	return counted(row_of(sight)->cpu);
 }
 
 /* How large the stack of a thread is was not looked up. */
@@ -243,7 +241,6 @@ FIELD(get_place)
 	const uint64_t pc = sight->fiber->place;
 	const struct ins_frame *f;
 	struct ins_strbuf l = ins_strbuf(sight->buf, sizeof sight->buf);
-	const char *slash;
 	size_t count;
 
 	if (!pc || !sight->symbols)
@@ -254,9 +251,8 @@ FIELD(get_place)
 	else
 		ins_strbuf_hex(&l, pc);
 	if (f->file) {
-		slash = strrchr(f->file, '/');
 		ins_strbuf_char(&l, ' ');
-		ins_strbuf_text(&l, slash ? slash + 1 : f->file);
+		ins_strbuf_text(&l, ins_frame_file(f));
 		ins_strbuf_char(&l, ':');
 		ins_strbuf_number(&l, (uint64_t)f->line);
 	}

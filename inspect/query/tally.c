@@ -121,7 +121,7 @@ int ins_tally_add(struct ins_tally *tally, struct ins_sight *sight)
 		return -ENOMEM;
 	c->count++;
 	c->threads = sight->fiber->flags & INS_FIBER_THREAD;
-	if (!c->threads || row->cpu != FIB_ROW_UNKNOWN)
+	if (row->cpu != FIB_ROW_UNKNOWN)
 		c->cpu += row->cpu;
 	ins_sample_lowest(&c->ids, row->id);
 	return ins_distribution_add(&c->ages, row->age);

@@ -30,20 +30,11 @@ struct sentence {
 	unsigned count;
 };
 
-/* The node of a fiber, if it still waits for the same; else NULL. */
-static const struct ins_node *node_of(const struct sentence *w, const struct fib_row *row)
-{
-	const ssize_t at = ins_table_find(w->table, row->id);
-	const struct ins_node *node = at < 0 ? NULL : ins_graph_at(w->graph, (size_t)at);
-
-	return node && node->kind == row->wait_kind && node->object == row->wait_object ? node
-											: NULL;
-}
-
 /* ins_wait_cause(), also through a lock that is held for reading. */
 static uint64_t cause_of(const struct sentence *w, const struct fib_row *row)
 {
-	const struct ins_node *node = node_of(w, row);
+	const size_t at = ins_graph_find(w->graph, row);
+	const struct ins_node *node = at == INS_NOBODY ? NULL : ins_graph_at(w->graph, at);
 
 	if (!node || node->lock == INS_NOBODY || node->holder & FIB_HOLDER_THREAD)
 		return ins_wait_cause(row);
@@ -184,20 +175,21 @@ static void say_holder(struct sentence *w, const struct fib_row *row)
 /* Say who reads, or who waits to write, what a fiber waits for. */
 static void say_readers(struct sentence *w, const struct fib_row *row)
 {
-	const struct ins_node *node = node_of(w, row);
-	const struct ins_read_lock *l;
+	const size_t at = ins_graph_find(w->graph, row);
+	const struct ins_read_lock *l = at == INS_NOBODY ? NULL : ins_graph_read_lock(w->graph, at);
+	const struct ins_node *node;
 	uint64_t others;
 
-	if (!node || node->lock == INS_NOBODY || !cause_of(w, row))
+	if (!l || !cause_of(w, row))
 		return;
+	node = ins_graph_at(w->graph, at);
 	if (row->wait_kind == FIB_WAIT_RWLOCK_READ) {
 		say(w, ", behind ");
 		say_fiber(w, node->holder);
 		say(w, ", which waits to write");
 		return;
 	}
-	l = ins_graph_read_lock(w->graph, (size_t)ins_table_find(w->table, row->id));
-	others = l->count + (l->other != 0) + l->unknown - 1;
+	others = ins_read_lock_holders(l) - 1;
 	say(w, ", which ");
 	say_fiber(w, node->holder);
 	if (others)

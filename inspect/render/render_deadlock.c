@@ -92,6 +92,14 @@ static void put_ancestor(FILE *out, const struct ins_deadlocks *found, const str
 	      out);
 }
 
+static void put_all_wait(FILE *out, size_t fibers)
+{
+	if (fibers == 1)
+		fputs("the only fiber waits", out);
+	else
+		fprintf(out, "all %zu fibers wait", fibers);
+}
+
 void ins_text_deadlock(FILE *out, const struct fib_layout *layout,
 		       const struct ins_deadlocks *found, const struct ins_deadlock *d, pid_t pid)
 {
@@ -113,10 +121,7 @@ void ins_text_deadlock(FILE *out, const struct fib_layout *layout,
 		put_ancestor(out, found, d);
 		break;
 	case INS_DEADLOCK_STILL:
-		if (d->count == 1)
-			fputs("the only fiber waits", out);
-		else
-			fprintf(out, "all %zu fibers wait", d->count);
+		put_all_wait(out, d->count);
 		fputs(", and nothing is left that could wake one: no timer, no descriptor and no "
 		      "thread",
 		      out);
@@ -221,10 +226,7 @@ void ins_text_stillness(FILE *out, const struct ins_confirmed *confirmed)
 	if (!confirmed->still.all_wait || threads <= 0 ||
 	    !ins_deadlocks_unexplained(confirmed->found))
 		return;
-	if (fibers == 1)
-		fputs("the only fiber waits", out);
-	else
-		fprintf(out, "all %zu fibers wait", fibers);
+	put_all_wait(out, fibers);
 	fprintf(out, "; only %" PRId64 " thread%s that %s no fiber could wake one\n", threads,
 		threads == 1 ? "" : "s", threads == 1 ? "is" : "are");
 }

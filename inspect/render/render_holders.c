@@ -25,7 +25,7 @@ static void put_name(FILE *out, const struct ins_graph *graph, uint64_t id, size
 static void put_readers(FILE *out, const struct ins_graph *graph, const struct ins_read_lock *l,
 			pid_t pid)
 {
-	const uint64_t all = l->count + (l->other != 0) + l->unknown;
+	const uint64_t all = ins_read_lock_holders(l);
 	const size_t known = l->count < NAMED ? l->count : NAMED;
 	uint64_t named = 0;
 	size_t i;

@@ -55,7 +55,7 @@ static void put_fiber(void *context, struct ins_sight *sight)
 
 	ins_columns_row(r->rows.columns, sight, &line);
 	size = fitting(r, buf, (size_t)(line.at - buf));
-	buf[size++] = '\n'; /* replaces the NUL; there is room for another one */
+	buf[size++] = '\n'; /* the NUL is not printed */
 	fwrite(buf, 1, size, r->out);
 }
 

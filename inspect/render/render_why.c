@@ -145,7 +145,7 @@ void ins_text_why(FILE *out, const struct ins_look *look, const struct ins_findi
 		put_more(out, f, tool, who);
 	}
 	if (shown < findings->count)
-		fprintf(out, "... and %zu more findings: --json has them\n",
+		fprintf(out, "... and %zu more findings; see --json\n",
 			findings->count - shown + findings->more);
 	put_rest(out, look, findings->count);
 }

@@ -27,14 +27,17 @@ struct answer {
 	json_t *fibers; /* of the finding that is being printed */
 	json_t *thread; /* the holder, or null */
 	size_t shown;	/* number of stacks */
-	size_t at;	/* index of the fiber that is being printed */
 };
 
-/* Print a fiber without its stack, and the holders of what it waits for. */
+/* Print a fiber without its stack, and the holders of what it still waits for. */
 static void put_head(struct answer *a, const struct ins_fiber *fiber)
 {
+	const struct ins_graph *graph = ins_deadlocks_graph(a->found);
+	const size_t at = ins_graph_find(graph, &fiber->row);
+
 	ins_text_header(a->stuck->out, &a->stuck->source->layout, fiber);
-	ins_text_holders(a->stuck->out, "  ", ins_deadlocks_graph(a->found), a->at, a->stuck->pid);
+	if (at != INS_NOBODY)
+		ins_text_holders(a->stuck->out, "  ", graph, at, a->stuck->pid);
 }
 
 static void add_row(struct answer *a, const struct ins_fiber *fiber, const struct ins_walk *walk)
@@ -42,11 +45,11 @@ static void add_row(struct answer *a, const struct ins_fiber *fiber, const struc
 	const struct fib_layout *layout = &a->stuck->source->layout;
 	json_t *row = ins_json_fiber(layout, fiber, a->symbols, walk);
 	json_t *wait = json_object_get(row, "wait");
+	const struct ins_graph *graph = ins_deadlocks_graph(a->found);
+	const size_t at = ins_graph_find(graph, &fiber->row);
 
-	/* A fiber that has run since waits for something else. */
-	if (json_is_object(wait) &&
-	    fiber->row.wait_object == ins_graph_at(ins_deadlocks_graph(a->found), a->at)->object)
-		ins_json_holders(wait, layout, ins_deadlocks_graph(a->found), a->at, a->stuck->pid);
+	if (json_is_object(wait) && at != INS_NOBODY)
+		ins_json_holders(wait, layout, graph, at, a->stuck->pid);
 	json_array_append_new(a->fibers, row);
 }
 
@@ -107,7 +110,6 @@ static int show_fibers(struct answer *a, const struct ins_deadlock *d, size_t n,
 	int rc = 0;
 
 	for (i = 0; rc == 0 && i < n; i++) {
-		a->at = d->fibers[i];
 		if (d->kind == INS_DEADLOCK_STILL) {
 			show_row(a, d->fibers[i], true);
 			continue;

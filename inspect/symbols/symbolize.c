@@ -273,6 +273,13 @@ const struct ins_frame *ins_symbols_at(struct ins_symbols *symbols, uint64_t pc,
 	return e->frames;
 }
 
+const char *ins_frame_file(const struct ins_frame *frame)
+{
+	const char *slash = frame->file ? strrchr(frame->file, '/') : NULL;
+
+	return slash ? slash + 1 : frame->file;
+}
+
 const char *ins_frame_module(const struct ins_frame *frame)
 {
 	const char *slash;

@@ -45,6 +45,9 @@ void ins_symbols_free(struct ins_symbols *symbols);
 const struct ins_frame *ins_symbols_at(struct ins_symbols *symbols, uint64_t pc, bool returned,
 				       size_t *ret_count);
 
+/* The name of its source file without folders; NULL: not known. */
+const char *ins_frame_file(const struct ins_frame *frame);
+
 /*
  * The file name of its module without folders, as the program has it. NULL: in no module, or the
  * module has no name.

@@ -9,61 +9,62 @@
 
 #include <time.h>
 
-/*
- * For fleeting findings, with a pause in between: a thread that hands over a lock may have been
- * preempted.
- */
+#include "inspect/text/duration.h"
+
+/* For fleeting findings, with a pause in between: a thread that hands over a lock may have been preempted. */
 #define FLEETING_READINGS 3
-#define FLEETING_NS	  50000000
 
-static int read_once(struct ins_source *source, struct ins_confirmed *c, struct ins_error *error)
+static void look(struct ins_source *source, pid_t pid, bool only,
+		 const struct ins_confirmed *before, struct ins_confirmed *c)
 {
-	const struct ins_request request = {.reads = true};
-	int rc = ins_table_read(source, &request, error, &c->table);
+	ins_stillness_look(c->graph, source, pid, &c->still);
+	if (c->still.all_wait && !c->still.threads && (!only || ins_stillness_old(c->graph)))
+		ins_deadlocks_add_still(c->found, before->found);
+	c->readings = before->readings + 1;
+	c->sampled_ns = before->sampled_ns + ins_table_summary(c->table)->sampled_ns;
+}
 
+int ins_confirm_read(struct ins_source *source, const struct ins_request *request, pid_t pid,
+		     bool only, const struct ins_confirmed *before, struct ins_confirmed *ret,
+		     struct ins_error *error)
+{
+	int rc;
+
+	*ret = (struct ins_confirmed){0};
+	rc = ins_table_read(source, request, error, &ret->table);
 	if (rc < 0)
 		return rc;
-	rc = ins_graph_new(c->table, &c->graph);
-	return rc < 0 ? ins_error_set(error, rc, "out of memory") : 0;
+	ret->at = ins_duration_now();
+	rc = ins_graph_new(ret->table, &ret->graph);
+	if (rc == 0)
+		rc = ins_deadlocks_find(ret->graph, before->found, pid, &ret->found);
+	if (rc < 0)
+		return ins_error_set(error, rc, "out of memory");
+	look(source, pid, only, before, ret);
+	return 0;
 }
 
 /* Read again and keep the findings that are still there. only: there is no other reading. */
-static int look_once(struct ins_source *source, pid_t pid, bool only, struct ins_confirmed *c,
-		     struct ins_error *error)
+static int read_again(struct ins_source *source, pid_t pid, bool only, struct ins_confirmed *c,
+		      struct ins_error *error)
 {
-	struct ins_confirmed earlier = *c;
-	int rc;
+	const struct ins_request request = {.reads = true};
+	struct ins_confirmed before = *c;
+	int rc = ins_confirm_read(source, &request, pid, only, &before, c, error);
 
-	c->found = NULL;
-	c->graph = NULL;
-	c->table = NULL;
-	rc = read_once(source, c, error);
-	if (rc == 0) {
-		rc = ins_deadlocks_find(c->graph, earlier.found, pid, &c->found);
-		if (rc < 0)
-			ins_error_set(error, rc, "out of memory");
-	}
-	if (rc == 0) {
-		ins_stillness_look(c->graph, source, pid, &c->still);
-		if (c->still.all_wait && !c->still.threads &&
-		    (!only || ins_stillness_old(c->graph)))
-			ins_deadlocks_add_still(c->found, earlier.found);
-		c->readings++;
-		c->sampled_ns += ins_table_summary(c->table)->sampled_ns;
-	}
-	ins_confirmed_free(&earlier);
+	ins_confirmed_free(&before);
 	return rc;
 }
 
 int ins_confirm_deadlocks(struct ins_source *source, pid_t pid, bool still,
 			  struct ins_confirmed *ret, struct ins_error *error)
 {
-	const struct timespec pause = {.tv_nsec = FLEETING_NS};
+	const struct timespec pause = {.tv_nsec = INS_FLEETING_NS};
 	unsigned wanted = 2;
 	int rc;
 
 	*ret = (struct ins_confirmed){0};
-	rc = look_once(source, pid, still, ret, error);
+	rc = read_again(source, pid, still, ret, error);
 	if (still)
 		return rc;
 	while (rc == 0 && ret->readings < wanted && ins_deadlocks_count(ret->found)) {
@@ -71,7 +72,7 @@ int ins_confirm_deadlocks(struct ins_source *source, pid_t pid, bool still,
 			wanted = FLEETING_READINGS;
 			nanosleep(&pause, NULL);
 		}
-		rc = look_once(source, pid, false, ret, error);
+		rc = read_again(source, pid, false, ret, error);
 	}
 	return rc;
 }

@@ -20,7 +20,21 @@ struct ins_confirmed {
 	struct ins_stillness still;  /* of this reading */
 	unsigned readings;
 	int64_t sampled_ns; /* sum over all readings */
+	int64_t at;	    /* the end of this reading, ns of CLOCK_MONOTONIC */
 };
+
+/* A fleeting finding that was only the hand-over of a lock is gone after this. */
+#define INS_FLEETING_NS 50000000
+
+/*
+ * Read the fibers once and look for deadlocks. before: an earlier reading, whose findings are
+ * confirmed; zeroed: none. only: there is no other reading. pid: the process whose threads can be
+ * inspected; 0: none. Returns 0 or a negative errno with error set. The caller frees ret in both
+ * cases.
+ */
+int ins_confirm_read(struct ins_source *source, const struct ins_request *request, pid_t pid,
+		     bool only, const struct ins_confirmed *before, struct ins_confirmed *ret,
+		     struct ins_error *error);
 
 /*
  * Read the fibers of the source and look for deadlocks until the result is certain. pid: the
@@ -30,6 +44,6 @@ struct ins_confirmed {
  */
 int ins_confirm_deadlocks(struct ins_source *source, pid_t pid, bool still,
 			  struct ins_confirmed *ret, struct ins_error *error);
-void ins_confirmed_free(struct ins_confirmed *confirmed);
+void ins_confirmed_free(struct ins_confirmed *confirmed); /* zeroed: nothing */
 
 #endif

@@ -67,25 +67,21 @@ void ins_graph_free(struct ins_graph *graph)
 	free(graph);
 }
 
-/* Who has to act before a fiber that waits for a lock of readers goes on, if that is one. */
+/* Who has to act before a fiber that waits for a lock of readers goes on. 0: unknown. */
 static uint64_t holder_of(const struct ins_graph *graph, const struct fib_row *row, size_t lock)
 {
 	const struct ins_read_lock *l = ins_readers_at(graph->readers, lock);
-	struct ins_fiber fiber;
-	size_t at = INS_NOBODY;
+	struct ins_fiber writer;
 
+	/* follow_one() chooses among the readers that have a row. */
+	if (row->wait_kind != FIB_WAIT_RWLOCK_READ)
+		return l->other;
 	/* The first in the queue is a writer, since readers could enter. */
-	if (row->wait_kind == FIB_WAIT_RWLOCK_READ)
-		at = l->writer;
-	else if (l->count)
-		at = l->fibers[0];
-	if (at == INS_NOBODY)
-		return row->wait_kind == FIB_WAIT_RWLOCK_READ ? 0 : l->other;
-	ins_table_get(graph->table, at, &fiber);
-	/* A thread that waits to write has no row: it may be the first. */
-	if (row->wait_kind == FIB_WAIT_RWLOCK_READ && fiber.row.age < row->age)
+	if (l->writer == INS_NOBODY)
 		return 0;
-	return fiber.row.id;
+	ins_table_get(graph->table, l->writer, &writer);
+	/* A thread that waits to write has no row: it may be the first. */
+	return writer.row.age < row->age ? 0 : writer.row.id;
 }
 
 static void take_row(const struct ins_graph *graph, size_t i, struct ins_node *ret)
@@ -193,10 +189,12 @@ static int number_cycles(struct ins_graph *graph)
 		graph->cycles[i].count = 0;
 	}
 	for (i = 0; i < graph->count; i++) {
-		struct cycle *cycle = &graph->cycles[graph->nodes[i].cycle];
+		struct cycle *cycle;
 
-		if (graph->nodes[i].cycle != INS_NOBODY)
-			graph->members[cycle->first + cycle->count++] = i;
+		if (graph->nodes[i].cycle == INS_NOBODY)
+			continue;
+		cycle = &graph->cycles[graph->nodes[i].cycle];
+		graph->members[cycle->first + cycle->count++] = i;
 	}
 	free(number);
 	return 0;
@@ -429,14 +427,19 @@ const struct ins_node *ins_graph_at(const struct ins_graph *graph, size_t i)
 	return &graph->nodes[i];
 }
 
+size_t ins_graph_find(const struct ins_graph *graph, const struct fib_row *row)
+{
+	const ssize_t at = ins_table_find(graph->table, row->id);
+	const struct ins_node *node = at < 0 ? NULL : &graph->nodes[at];
+
+	return node && node->kind == row->wait_kind && node->object == row->wait_object
+		       ? (size_t)at
+		       : INS_NOBODY;
+}
+
 size_t ins_graph_cycles(const struct ins_graph *graph)
 {
 	return graph->cycle_count;
-}
-
-size_t ins_graph_cycle(const struct ins_graph *graph, size_t c)
-{
-	return graph->members[graph->cycles[c].first];
 }
 
 const size_t *ins_graph_members(const struct ins_graph *graph, size_t c, size_t *ret_count)

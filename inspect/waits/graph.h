@@ -43,8 +43,8 @@ struct ins_node {
 	size_t cycle; /* number of its cycle */
 	/*
 	 * Fibers that wait for this one, directly or indirectly; a fiber that waits for several is
-	 * counted at its `to`. In a cycle all fibers wait for
-	 * each other: there, fibers outside of the cycle that reach it at this fiber.
+	 * counted at its `to`. In a cycle all fibers wait for each other: there, fibers outside of
+	 * the cycle that reach it at this fiber.
 	 */
 	uint64_t behind;
 };
@@ -62,13 +62,15 @@ struct ins_table *ins_graph_table(const struct ins_graph *graph);
 size_t ins_graph_count(const struct ins_graph *graph);
 const struct ins_node *ins_graph_at(const struct ins_graph *graph, size_t i);
 
+/* The index of a row's fiber, if it still waits for the same; else INS_NOBODY. */
+size_t ins_graph_find(const struct ins_graph *graph, const struct fib_row *row);
+
 /*
- * The number of cycles, the first fiber of cycle c (the one with the lowest id), and all its fibers.
- * In a ring each one waits for the next. In other cycles several wait for the same readers; then
- * their fibers are sorted by id.
+ * The number of cycles, and the fibers of cycle c. The first one has the lowest id. In a ring each
+ * one waits for the next. In other cycles several wait for the same readers; then their fibers are
+ * sorted by id.
  */
 size_t ins_graph_cycles(const struct ins_graph *graph);
-size_t ins_graph_cycle(const struct ins_graph *graph, size_t c);
 const size_t *ins_graph_members(const struct ins_graph *graph, size_t c, size_t *ret_count);
 bool ins_graph_ring(const struct ins_graph *graph, size_t c);
 

@@ -16,6 +16,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "layout/layout.h"
 
@@ -23,7 +24,6 @@
 
 struct lock {
 	struct ins_read_lock lock;
-	uint64_t word;	/* FIB_READERS_* */
 	uint32_t left;	/* XOR, without the marks of the known ones */
 	uint64_t slots; /* how many slots of rows have it */
 	size_t first;	/* its first fiber in `fibers` */
@@ -87,7 +87,6 @@ static int gather(struct ins_readers *r, struct ins_table *table)
 			.lock = {.object = fiber.row.wait_object,
 				 .total = fiber.row.readers & FIB_READERS_COUNT,
 				 .writer = SIZE_MAX},
-			.word = fiber.row.readers,
 			.left = (uint32_t)(fiber.row.readers >> FIB_READERS_MARK),
 		};
 	}
@@ -100,11 +99,6 @@ static int gather(struct ins_readers *r, struct ins_table *table)
 	return 0;
 }
 
-static uint32_t mark_of(uint64_t id)
-{
-	return ((uint32_t)id << 1) * FIB_READERS_FACTOR;
-}
-
 /* Note what row i says: which locks it reads, and whether it waits to write one. */
 static void note(struct ins_readers *r, size_t i, const struct fib_row *row, size_t *slots)
 {
@@ -115,7 +109,7 @@ static void note(struct ins_readers *r, size_t i, const struct fib_row *row, siz
 		lock = lock_at(r, row->reads[k]);
 		if (!lock)
 			continue;
-		lock->left ^= mark_of(row->id);
+		lock->left ^= fib_readers_mark(row->id);
 		lock->slots++;
 		(*slots)++;
 	}
@@ -171,6 +165,20 @@ static uint64_t only_other(uint32_t left, uint64_t last_id)
 	return who <= last_id && last_id <= UINT32_MAX >> 1 ? who : 0;
 }
 
+/* List fiber `at` in its place. It is listed already if it reads the lock more often than its row says. */
+static void insert(size_t *fibers, size_t *count, size_t at)
+{
+	size_t k = *count;
+
+	while (k && fibers[k - 1] > at)
+		k--;
+	if (k && fibers[k - 1] == at)
+		return;
+	memmove(fibers + k + 1, fibers + k, (*count - k) * sizeof *fibers);
+	fibers[k] = at;
+	++*count;
+}
+
 /* Compare the lock with what the rows say. Room for one more fiber is at the end of its list. */
 static void settle(struct ins_readers *r, struct lock *lock, struct ins_table *table,
 		   uint64_t last_id)
@@ -193,7 +201,7 @@ static void settle(struct ins_readers *r, struct lock *lock, struct ins_table *t
 	l->unknown = l->total - lock->slots - (other != 0);
 	at = other && !(other & FIB_HOLDER_THREAD) ? ins_table_find(table, other) : -1;
 	if (at >= 0)
-		r->fibers[lock->first + l->count++] = (size_t)at;
+		insert(r->fibers + lock->first, &l->count, (size_t)at);
 	else
 		l->other = other;
 }

@@ -28,6 +28,12 @@ struct ins_read_lock {
 	size_t writer;	  /* index of the fiber that waits longest to write; SIZE_MAX: none */
 };
 
+/* How many hold it: a fiber that reads it twice is one. */
+static inline uint64_t ins_read_lock_holders(const struct ins_read_lock *lock)
+{
+	return lock->count + (lock->other != 0) + lock->unknown;
+}
+
 struct ins_readers;
 
 /* Find them in a table, which is borrowed. -ENOMEM. */

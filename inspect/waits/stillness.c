@@ -6,8 +6,6 @@
 
 #include "inspect/process/threads.h"
 
-#define MOMENT INT64_C(50000000) /* ns; the clock of ages is coarse */
-
 /* Whether time, the kernel or a helper thread may end a wait of that kind. */
 static bool ends_from_outside(const struct fib_row *row)
 {
@@ -28,14 +26,14 @@ static bool ends_from_outside(const struct fib_row *row)
 	case FIB_WAIT_CHAN_RECV:
 		return false;
 	case FIB_WAIT_SELECT:
-		/* Without a channel it has descriptors only. */
-		return !row->wait_object || row->wait_arg >> 32;
+		return row->wait_arg >> 32; /* cases that are descriptors */
 	default:
 		return true;
 	}
 }
 
-bool ins_fiber_still(const struct fib_row *row)
+/* Whether only another fiber or a thread ends the wait of this fiber, or it never runs. */
+static bool is_still(const struct fib_row *row)
 {
 	if (row->state == FIBER_DEAD || row->state == FIBER_CREATED)
 		return true;
@@ -56,7 +54,7 @@ bool ins_stillness_old(const struct ins_graph *graph)
 
 	for (i = 0; took && i < ins_graph_count(graph); i++) {
 		ins_table_get(ins_graph_table(graph), i, &fiber);
-		if (fiber.row.wait_kind != FIB_WAIT_NONE && fiber.row.age - MOMENT <= took)
+		if (fiber.row.wait_kind != FIB_WAIT_NONE && fiber.row.age - INS_AGE_MOMENT <= took)
 			return false;
 	}
 	return true;
@@ -73,7 +71,7 @@ void ins_stillness_look(const struct ins_graph *graph, const struct ins_source *
 	*ret = (struct ins_stillness){false, -1};
 	for (i = 0; i < ins_graph_count(graph); i++) {
 		ins_table_get(ins_graph_table(graph), i, &fiber);
-		if (!ins_fiber_still(&fiber.row))
+		if (!is_still(&fiber.row))
 			return;
 		waiting += fiber.row.wait_kind != FIB_WAIT_NONE;
 	}

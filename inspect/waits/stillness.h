@@ -22,16 +22,16 @@ struct ins_stillness {
 	int64_t threads;
 };
 
-/* Whether only another fiber or a thread ends the wait of this fiber, or it never runs. */
-bool ins_fiber_still(const struct fib_row *row);
-
 /* Look at the fibers of the graph, and at the threads of their process. pid 0: there is none. */
 void ins_stillness_look(const struct ins_graph *graph, const struct ins_source *source, pid_t pid,
 			struct ins_stillness *ret);
 
+/* The clock that ages are measured with is coarse: an age may be too large by this, in ns. */
+#define INS_AGE_MOMENT INT64_C(50000000)
+
 /*
- * Whether all fibers have waited during the whole reading, so that all rows are true of one moment. For
- * a source that is read once. A core is of one moment.
+ * Whether all fibers have waited during the whole reading, so that all rows are true of one moment.
+ * For a source that is read once. A core is of one moment.
  */
 bool ins_stillness_old(const struct ins_graph *graph);
 

@@ -19,10 +19,9 @@
 
 struct ins_rule;
 
-/* The exit status of `why`. */
 enum ins_severity {
-	INS_LASTS = 3, /* it will not end by itself */
-	INS_SLOW = 4,  /* it is slow or suspicious */
+	INS_LASTS, /* it will not end by itself */
+	INS_SLOW,  /* it is slow or suspicious */
 };
 
 #define INS_FINDING_LINES 4

@@ -11,39 +11,18 @@
 #include "inspect/symbols/program_frame.h"
 #include "inspect/text/duration.h"
 #include "inspect/unwind/thread_stack_walk.h"
-#include "inspect/waits/stillness.h"
 
-/* A finding that was only the hand-over of a lock is gone after this. */
-#define FLEETING_NS 50000000
-
-static int read_once(struct ins_look *look, const struct ins_reading *before,
-		     struct ins_reading *ret, struct ins_error *error)
+/* The words of a finding are of a source whose modules were read; a verdict has none. */
+static int read_once(struct ins_look *look, const struct ins_confirmed *before,
+		     struct ins_error *error)
 {
-	const struct ins_request request = {.modules = true, .reads = true};
-	struct ins_stillness stillness;
-	int rc = ins_table_read(look->source, &request, error, &ret->table);
+	const struct ins_request request = {.modules = !look->silent, .reads = true};
+	const int rc = ins_confirm_read(look->source, &request, look->pid, look->single, before,
+					&look->last, error);
 
-	if (rc < 0)
-		return rc;
-	ret->at = ins_duration_now();
-	rc = ins_graph_new(ret->table, &ret->graph);
-	if (rc == 0)
-		rc = ins_deadlocks_find(ret->graph, before ? before->deadlocks : NULL, look->pid,
-					&ret->deadlocks);
-	if (rc < 0)
-		return ins_error_set(error, rc, "out of memory");
-	ins_stillness_look(ret->graph, look->source, look->pid, &stillness);
-	if (stillness.all_wait && !stillness.threads)
-		ins_deadlocks_add_still(ret->deadlocks, before ? before->deadlocks : NULL);
-	return 0;
-}
-
-static void drop_reading(struct ins_reading *reading)
-{
-	ins_deadlocks_free(reading->deadlocks);
-	ins_graph_free(reading->graph);
-	ins_table_free(reading->table);
-	*reading = (struct ins_reading){0};
+	if (look->pid)
+		ins_condition_read(look->pid, NULL, &look->condition);
+	return rc;
 }
 
 static void wait_for(int64_t ns)
@@ -54,19 +33,17 @@ static void wait_for(int64_t ns)
 		;
 }
 
-/*
- * Read again. What was in the last reading too is found again; the first one stays the earlier one, so that
- * it is as long ago as was asked for.
- */
+/* Findings of the last reading are confirmed. The earlier one stays the first, as old as asked for. */
 static int read_again(struct ins_look *look, struct ins_error *error)
 {
-	struct ins_reading before = look->last;
+	struct ins_confirmed before = look->last;
 	int rc;
 
-	look->last = (struct ins_reading){0};
-	rc = read_once(look, &before, &look->last, error);
+	if (!look->earlier.table)
+		look->condition_before = look->condition;
+	rc = read_once(look, &before, error);
 	if (look->earlier.table)
-		drop_reading(&before);
+		ins_confirmed_free(&before);
 	else
 		look->earlier = before;
 	return rc;
@@ -74,17 +51,18 @@ static int read_again(struct ins_look *look, struct ins_error *error)
 
 int ins_look_take(struct ins_look *look, int64_t between, struct ins_error *error)
 {
-	int rc = read_once(look, NULL, &look->last, error);
+	const struct ins_confirmed none = {0};
+	int rc = read_once(look, &none, error);
 
 	if (rc == 0 && !look->single) {
 		wait_for(between);
 		rc = read_again(look, error);
-		if (rc == 0 && ins_deadlocks_fleeting(look->last.deadlocks)) {
-			wait_for(FLEETING_NS);
+		if (rc == 0 && ins_deadlocks_fleeting(look->last.found)) {
+			wait_for(INS_FLEETING_NS);
 			rc = read_again(look, error);
 		}
 	}
-	if (rc < 0)
+	if (rc < 0 || look->silent)
 		return rc;
 	rc = ins_unwinder_new(look->source, &look->unwinder);
 	if (rc == 0)
@@ -94,8 +72,8 @@ int ins_look_take(struct ins_look *look, int64_t between, struct ins_error *erro
 
 void ins_look_drop(struct ins_look *look)
 {
-	drop_reading(&look->earlier);
-	drop_reading(&look->last);
+	ins_confirmed_free(&look->earlier);
+	ins_confirmed_free(&look->last);
 	ins_symbols_free(look->symbols);
 	ins_unwinder_free(look->unwinder);
 }
@@ -126,18 +104,10 @@ bool ins_look_stayed(const struct ins_look *look, const struct ins_fiber *fiber)
 
 /* -- places -- */
 
-/* The part after the last slash. */
-static const char *last_part(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static void say_frame(const struct ins_frame *frame, struct ins_strbuf *line)
 {
 	if (frame->file) {
-		ins_strbuf_escaped(line, last_part(frame->file));
+		ins_strbuf_escaped(line, ins_frame_file(frame));
 		ins_strbuf_char(line, ':');
 		ins_strbuf_number(line, (uint64_t)frame->line);
 		ins_strbuf_text(line, frame->function ? " in " : "");
@@ -246,6 +216,18 @@ bool ins_look_waits(const struct ins_fiber *fiber)
 	       (row->state == FIBER_SUSPENDED || (row->state == FIBER_RUNNING && row->pins));
 }
 
+bool ins_look_runnable(const struct ins_fiber *fiber)
+{
+	/* An idle fiber waits as long as any other one can run. */
+	return fiber->row.state == FIBER_RUNNABLE && !(fiber->row.flags & FIBER_IDLE);
+}
+
+bool ins_look_keeps(const struct ins_look *look, const struct ins_fiber *fiber)
+{
+	return fiber->row.state == FIBER_RUNNING && !ins_look_waits(fiber) &&
+	       fiber->row.age >= INS_LOOK_DELAY && ins_look_stayed(look, fiber);
+}
+
 int64_t ins_look_sleeps(const struct ins_fiber *fiber)
 {
 	const int64_t left = ins_fiber_left(fiber);
@@ -272,30 +254,38 @@ static void say_sleep(const struct ins_fiber *fiber, struct ins_strbuf *line)
 void ins_look_say_doing(const struct ins_look *look, const struct ins_fiber *fiber,
 			struct ins_strbuf *line)
 {
+	const bool thread = fiber->flags & INS_FIBER_THREAD;
 	char text[256];
 
 	if (ins_look_waits(fiber) && fiber->row.wait_kind == FIB_WAIT_SLEEP) {
 		say_sleep(fiber, line);
 		return;
 	}
-	if (ins_look_waits(fiber) && fiber->flags & INS_FIBER_THREAD) {
-		ins_strbuf_text(line, "waits for ");
-		ins_strbuf_text(line, ins_words_wait(&look->source->layout, fiber, false, text,
-						     sizeof text));
-		return;
-	}
 	if (ins_look_waits(fiber)) {
-		ins_strbuf_text(line, "has waited for ");
+		ins_strbuf_text(line, thread ? "waits for " : "has waited for ");
 		ins_strbuf_text(line, ins_words_wait(&look->source->layout, fiber, false, text,
 						     sizeof text));
+	} else if (thread) {
+		ins_strbuf_text(line, "runs");
 	} else if (fiber->row.state == FIBER_RUNNING) {
 		ins_strbuf_text(line, "has run on carrier ");
 		ins_strbuf_number(line, fiber->row.carrier);
 	} else {
 		ins_strbuf_text(line, "has waited for a carrier");
 	}
+	/* The ages of threads are not known. */
+	if (thread)
+		return;
 	ins_strbuf_text(line, " for ");
 	ins_duration_say(line, fiber->row.age);
+}
+
+void ins_look_say_at(const char *place, struct ins_strbuf *line)
+{
+	if (!place[0])
+		return;
+	ins_strbuf_text(line, " at ");
+	ins_strbuf_text(line, place);
 }
 
 void ins_look_say_count(struct ins_strbuf *line, uint64_t count, const char *one, const char *more)

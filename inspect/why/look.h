@@ -13,10 +13,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "inspect/process/condition.h"
 #include "inspect/symbols/symbolize.h"
 #include "inspect/text/strbuf.h"
 #include "inspect/unwind/unwind.h"
-#include "inspect/waits/deadlock.h"
+#include "inspect/waits/confirm.h"
 #include "inspect/waits/queues.h"
 
 /* Shorter waits are part of the work of a healthy program under load. */
@@ -24,20 +25,15 @@
 /* A fiber that could run should run within this. */
 #define INS_LOOK_DELAY INT64_C(200000000) /* ns */
 
-struct ins_reading {
-	struct ins_table *table;
-	struct ins_graph *graph;
-	struct ins_deadlocks *deadlocks;
-	int64_t at; /* ns of CLOCK_MONOTONIC */
-};
-
 struct ins_look {
 	struct ins_source *source;
 	pid_t pid;   /* the process, if its /proc can be read; 0: none */
 	bool single; /* read once: nothing changes in it, or there is no time */
+	bool silent; /* nothing will be put into words */
 	bool halted; /* the process does not run: a rule has found out why */
-	struct ins_reading earlier, last; /* single: earlier is empty */
-	struct ins_unwinder *unwinder;
+	struct ins_confirmed earlier, last;		  /* single: earlier is empty */
+	struct ins_condition condition_before, condition; /* at these readings, of pid */
+	struct ins_unwinder *unwinder;			  /* silent: NULL, as is symbols */
 	struct ins_symbols *symbols;
 };
 
@@ -52,7 +48,10 @@ void ins_look_drop(struct ins_look *look);
 size_t ins_look_count(const struct ins_look *look);
 void ins_look_get(const struct ins_look *look, size_t i, struct ins_fiber *ret);
 
-/* Whether a fiber of the last reading has not been switched since the earlier one, or it was read once. */
+/*
+ * Whether a fiber of the last reading has not been switched since the earlier one, or it was read
+ * once.
+ */
 bool ins_look_stayed(const struct ins_look *look, const struct ins_fiber *fiber);
 
 /*
@@ -74,22 +73,35 @@ void ins_look_say_object(const struct ins_look *look, const struct ins_fiber *wa
 			 struct ins_strbuf *line);
 
 /*
- * Whether something is old that has this age and will last for `more` ns, at most INS_LOOK_LONG. Ages of threads are unknown: there it is old if it was
- * read twice, and the caller has found out that it stayed.
+ * Whether something is old that has this age and will last for `more` ns, at most INS_LOOK_LONG.
+ * Ages of threads are unknown: there it is old if it was read twice, and the caller has found out
+ * that it stayed.
  */
 bool ins_look_old(const struct ins_look *look, int64_t age, int64_t more);
 
 /* Whether it waits, pinned or not. */
 bool ins_look_waits(const struct ins_fiber *fiber);
 
+/* Whether it waits for a carrier. */
+bool ins_look_runnable(const struct ins_fiber *fiber);
+
+/* Whether it has kept its carrier for INS_LOOK_DELAY. */
+bool ins_look_keeps(const struct ins_look *look, const struct ins_fiber *fiber);
+
 /* How long the fiber will still sleep, at most INS_LOOK_LONG; 0: it does not sleep. */
 int64_t ins_look_sleeps(const struct ins_fiber *fiber);
 
-/* What a fiber does now: `sleeps, 18s left`, `waits for fd 17 read since 2m14s`, `runs on carrier 0`. */
+/*
+ * What a fiber does: `has slept for 41s, 18s left`, `has waited for fd 17 read for 2m14s`, `has run
+ * on carrier 0 for 3s`. A thread, without an age: `waits for fd 17 read`.
+ */
 void ins_look_say_doing(const struct ins_look *look, const struct ins_fiber *fiber,
 			struct ins_strbuf *line);
 
-/* "1 fiber", "5 fibers"; or threads, if those are shown */
+/* ` at store.c:230 in compact`; nothing without a place. */
+void ins_look_say_at(const char *place, struct ins_strbuf *line);
+
+/* `1 waits`, `5 wait` */
 void ins_look_say_count(struct ins_strbuf *line, uint64_t count, const char *one, const char *more);
 
 #endif

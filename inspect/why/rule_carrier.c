@@ -22,17 +22,10 @@ static uint64_t delayed(const struct ins_look *look)
 
 	for (i = 0; i < n; i++) {
 		ins_look_get(look, i, &fiber);
-		/* An idle fiber waits as long as any other one can run. */
-		count += fiber.row.state == FIBER_RUNNABLE && !(fiber.row.flags & FIBER_IDLE) &&
-			 fiber.row.age >= INS_LOOK_DELAY && ins_look_stayed(look, &fiber);
+		count += ins_look_runnable(&fiber) && fiber.row.age >= INS_LOOK_DELAY &&
+			 ins_look_stayed(look, &fiber);
 	}
 	return count;
-}
-
-static bool keeps(const struct ins_look *look, const struct ins_fiber *fiber)
-{
-	return fiber->row.state == FIBER_RUNNING && !ins_look_waits(fiber) &&
-	       fiber->row.age >= INS_LOOK_DELAY && ins_look_stayed(look, fiber);
 }
 
 static int find(struct ins_look *look, struct ins_findings *ret)
@@ -44,7 +37,7 @@ static int find(struct ins_look *look, struct ins_findings *ret)
 
 	for (i = 0; behind && i < n; i++) {
 		ins_look_get(look, i, &fiber);
-		if (!keeps(look, &fiber))
+		if (!ins_look_keeps(look, &fiber))
 			continue;
 		f = ins_findings_add(ret, &ins_rule_carrier, INS_SLOW);
 		if (!f)

@@ -43,7 +43,7 @@ static void count(const struct ins_graph *graph, struct root *roots)
 		const struct ins_node *node = ins_graph_at(graph, i);
 		struct root *root;
 
-		if (!for_a_lock(node) || node->root == INS_NOBODY || node->root == i)
+		if (!for_a_lock(node) || node->root == i)
 			continue;
 		root = &roots[node->root];
 		root->waiting++;
@@ -55,7 +55,7 @@ static void count(const struct ins_graph *graph, struct root *roots)
 /* Mark the fibers that are in a deadlock. */
 static void mark_deadlocked(const struct ins_look *look, struct root *roots)
 {
-	const struct ins_deadlocks *found = look->last.deadlocks;
+	const struct ins_deadlocks *found = look->last.found;
 	size_t i, k;
 
 	for (i = 0; i < ins_deadlocks_count(found); i++)
@@ -63,7 +63,7 @@ static void mark_deadlocked(const struct ins_look *look, struct root *roots)
 			roots[ins_deadlocks_at(found, i)->fibers[k]].deadlocked = true;
 }
 
-/* What the root does in words, for the headline: "one that sleeps". */
+/* What the root does, for the headline: "sleeps". */
 static const char *doing(const struct ins_fiber *root)
 {
 	if (root->row.state == FIBER_RUNNING)
@@ -102,15 +102,13 @@ static bool find_first(const struct ins_look *look, size_t root, struct ins_fibe
 	return first < n;
 }
 
-/* fiber 3 "compactor" holds rwlock "table" and has waited for sleep 18s left for 41s at store.c:230 */
+/* fiber 3 "compactor" holds rwlock "table" and has slept for 41s, 18s left at store.c:230 in compact */
 static void say_root(struct ins_look *look, size_t root, const struct ins_fiber *fiber,
 		     struct ins_finding *f)
 {
 	struct ins_strbuf line = ins_finding_line(f);
-	struct ins_strbuf place = ins_strbuf(f->place, sizeof f->place);
 	struct ins_fiber waiter;
 	bool holds = find_first(look, root, &waiter);
-	char at[256];
 
 	ins_look_say_fiber(fiber, &line);
 	if (holds) {
@@ -123,12 +121,7 @@ static void say_root(struct ins_look *look, size_t root, const struct ins_fiber 
 	}
 	ins_strbuf_text(&line, holds ? " and " : " ");
 	ins_look_say_doing(look, fiber, &line);
-	ins_look_place(look, fiber, at, sizeof at);
-	ins_strbuf_text(&place, at);
-	if (at[0]) {
-		ins_strbuf_text(&line, " at ");
-		ins_strbuf_text(&line, at);
-	}
+	ins_look_say_at(ins_look_place(look, fiber, f->place, sizeof f->place), &line);
 }
 
 /* The waits behind the root, by kind. */

@@ -17,8 +17,7 @@
 
 #include "inspect/model/words.h"
 
-#define SHOWN  3		 /* fibers of a finding that are shown */
-#define MOMENT INT64_C(50000000) /* ns; the clock of ages is coarse */
+#define SHOWN 3 /* fibers of a finding that are shown */
 
 static void get(const struct ins_look *look, const struct ins_deadlock *d, size_t i,
 		struct ins_fiber *ret)
@@ -68,7 +67,7 @@ static bool is_certain(const struct ins_look *look, const struct ins_deadlock *d
 	if (d->kind == INS_DEADLOCK_SELF)
 		return longest >= INS_LOOK_LONG || (!took && at_rest(look));
 	/* The clock of a core rests while its fibers sleep, but all of it is of one moment. */
-	return !took || shortest - MOMENT > took;
+	return !took || shortest - INS_AGE_MOMENT > took;
 }
 
 static bool counts(const struct ins_look *look, const struct ins_deadlock *d)
@@ -82,7 +81,7 @@ static bool counts(const struct ins_look *look, const struct ins_deadlock *d)
 	return !look->single || ins_table_summary(look->last.table)->threads || is_certain(look, d);
 }
 
-/* fiber 5, which has ended; thread 812 */
+/* fiber 5; thread 812 */
 static void say_holder(const struct ins_deadlock *d, struct ins_strbuf *line)
 {
 	if (d->holder & FIB_HOLDER_THREAD) {
@@ -97,6 +96,7 @@ static void say_holder(const struct ins_deadlock *d, struct ins_strbuf *line)
 static void say_headline(const struct ins_look *look, const struct ins_deadlock *d,
 			 struct ins_strbuf *line)
 {
+	const char *noun = ins_words_rows(ins_table_summary(look->last.table));
 	struct ins_fiber fiber;
 
 	get(look, d, 0, &fiber);
@@ -104,7 +104,7 @@ static void say_headline(const struct ins_look *look, const struct ins_deadlock 
 	case INS_DEADLOCK_CYCLE:
 		ins_strbuf_number(line, d->count);
 		ins_strbuf_char(line, ' ');
-		ins_strbuf_text(line, ins_words_rows(ins_table_summary(look->last.table)));
+		ins_strbuf_text(line, noun);
 		ins_strbuf_text(line, "s wait for each other");
 		break;
 	case INS_DEADLOCK_SELF:
@@ -121,7 +121,10 @@ static void say_headline(const struct ins_look *look, const struct ins_deadlock 
 		break;
 	case INS_DEADLOCK_ORPHAN:
 	case INS_DEADLOCK_THREAD:
-		ins_look_say_count(line, d->count, "fiber waits for ", "fibers wait for ");
+		ins_strbuf_number(line, d->count);
+		ins_strbuf_char(line, ' ');
+		ins_strbuf_text(line, noun);
+		ins_strbuf_text(line, d->count == 1 ? " waits for " : "s wait for ");
 		ins_look_say_object(look, &fiber, line);
 		ins_strbuf_text(line, d->kind == INS_DEADLOCK_THREAD ? ", held by "
 								     : ", locked for ever by ");
@@ -130,8 +133,11 @@ static void say_headline(const struct ins_look *look, const struct ins_deadlock 
 			ins_strbuf_text(line, ", which has ended");
 		break;
 	case INS_DEADLOCK_STILL:
-		ins_strbuf_text(line, "all ");
-		ins_look_say_count(line, d->count, "fiber waits", "fibers wait");
+		if (d->count > 1)
+			ins_strbuf_text(line, "all ");
+		if (d->count > 1)
+			ins_strbuf_number(line, d->count);
+		ins_strbuf_text(line, d->count > 1 ? " fibers wait" : "the only fiber waits");
 		ins_strbuf_text(line, ", and nothing is left that could wake one");
 		break;
 	}
@@ -162,10 +168,7 @@ static void show_fibers(struct ins_look *look, const struct ins_deadlock *d, str
 		ins_look_say_fiber(&fiber, &line);
 		ins_strbuf_char(&line, ' ');
 		ins_look_say_doing(look, &fiber, &line);
-		if (place[0]) {
-			ins_strbuf_text(&line, " at ");
-			ins_strbuf_text(&line, place);
-		}
+		ins_look_say_at(place, &line);
 		if (i == 0 && place[0]) {
 			struct ins_strbuf at = ins_strbuf(f->place, sizeof f->place);
 
@@ -176,7 +179,7 @@ static void show_fibers(struct ins_look *look, const struct ins_deadlock *d, str
 
 static int find(struct ins_look *look, struct ins_findings *ret)
 {
-	const struct ins_deadlocks *found = look->last.deadlocks;
+	const struct ins_deadlocks *found = look->last.found;
 	size_t i;
 
 	for (i = 0; i < ins_deadlocks_count(found); i++) {
@@ -197,7 +200,7 @@ static int find(struct ins_look *look, struct ins_findings *ret)
 
 static void say(struct ins_look *look, struct ins_finding *f)
 {
-	const struct ins_deadlock *d = ins_deadlocks_at(look->last.deadlocks, f->subject);
+	const struct ins_deadlock *d = ins_deadlocks_at(look->last.found, f->subject);
 	struct ins_strbuf line = ins_finding_headline(f);
 
 	say_headline(look, d, &line);
@@ -206,5 +209,5 @@ static void say(struct ins_look *look, struct ins_finding *f)
 }
 
 const struct ins_rule ins_rule_deadlock = {
-	"deadlock", "fibers that wait for each other, or for a lock that nobody will release", find,
-	say};
+	"deadlock", "fibers that wait for each other, or for a lock that will never be released",
+	find, say};

@@ -22,13 +22,6 @@ struct runnable {
 	int64_t longest;
 };
 
-/* A fiber that ran in the earlier reading too, and has not been switched, keeps its carrier. */
-static bool kept(const struct ins_look *look, const struct ins_fiber *fiber)
-{
-	return fiber->row.state == FIBER_RUNNING && !ins_look_waits(fiber) &&
-	       fiber->row.age >= INS_LOOK_DELAY && ins_look_stayed(look, fiber);
-}
-
 /* Returns whether a carrier is kept. */
 static bool gather(const struct ins_look *look, struct runnable *ret)
 {
@@ -38,9 +31,8 @@ static bool gather(const struct ins_look *look, struct runnable *ret)
 
 	for (i = 0; i < n; i++) {
 		ins_look_get(look, i, &fiber);
-		any = any || kept(look, &fiber);
-		/* An idle fiber waits as long as any other one can run. */
-		if (fiber.row.state != FIBER_RUNNABLE || (fiber.row.flags & FIBER_IDLE))
+		any = any || ins_look_keeps(look, &fiber);
+		if (!ins_look_runnable(&fiber))
 			continue;
 		ret->ages[ret->count++] = fiber.row.age;
 		if (fiber.row.age > ret->longest) {
@@ -126,10 +118,7 @@ static void say(struct ins_look *look, struct ins_finding *f)
 	line = ins_finding_line(f);
 	ins_strbuf_text(&line, "longest: ");
 	ins_look_say_fiber(&oldest, &line);
-	if (f->place[0]) {
-		ins_strbuf_text(&line, " at ");
-		ins_strbuf_text(&line, f->place);
-	}
+	ins_look_say_at(f->place, &line);
 	say_running(look, f);
 	f->more[0] = "show";
 	f->more_id[0] = oldest.row.id;

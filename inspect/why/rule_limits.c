@@ -4,8 +4,6 @@
 
 #include <errno.h>
 
-#include "inspect/process/condition.h"
-
 #define NEAR_PERCENT 90
 
 enum limit { DESCRIPTORS, MEMORY }; /* the subject of a finding */
@@ -27,15 +25,12 @@ static int add(struct ins_findings *ret, enum limit limit)
 
 static int find(struct ins_look *look, struct ins_findings *ret)
 {
-	struct ins_condition c;
+	const struct ins_condition *c = &look->condition;
 	int rc = 0;
 
-	if (!look->pid)
-		return 0;
-	ins_condition_read(look->pid, NULL, &c);
-	if (is_near(c.descriptors, c.descriptors_most))
+	if (is_near(c->descriptors, c->descriptors_most))
 		rc = add(ret, DESCRIPTORS);
-	if (rc == 0 && is_near(c.memory, c.memory_most))
+	if (rc == 0 && is_near(c->memory, c->memory_most))
 		rc = add(ret, MEMORY);
 	return rc;
 }
@@ -43,12 +38,11 @@ static int find(struct ins_look *look, struct ins_findings *ret)
 static void say(struct ins_look *look, struct ins_finding *f)
 {
 	struct ins_strbuf line = ins_finding_headline(f);
-	struct ins_condition c;
+	const struct ins_condition *c = &look->condition;
 
-	ins_condition_read(look->pid, NULL, &c);
-	ins_strbuf_number(&line, f->subject == MEMORY ? c.memory : c.descriptors);
+	ins_strbuf_number(&line, f->subject == MEMORY ? c->memory : c->descriptors);
 	ins_strbuf_text(&line, " of at most ");
-	ins_strbuf_number(&line, f->subject == MEMORY ? c.memory_most : c.descriptors_most);
+	ins_strbuf_number(&line, f->subject == MEMORY ? c->memory_most : c->descriptors_most);
 	ins_strbuf_text(&line, f->subject == MEMORY ? " bytes of memory are in use"
 						    : " descriptors are open");
 	line = ins_finding_line(f);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rule_pinned.c - a fiber waits while it is pinned, so its carrier runs nobody */
+/* rule_pinned.c - a fiber waits while it is pinned, so its carrier runs no other */
 #include "inspect/why/rules.h"
 
 #include <errno.h>
@@ -50,10 +50,7 @@ static void say(struct ins_look *look, struct ins_finding *f)
 	ins_strbuf_char(&line, ' ');
 	ins_look_say_doing(look, &longest, &line);
 	ins_look_place(look, &longest, f->place, sizeof f->place);
-	if (f->place[0]) {
-		ins_strbuf_text(&line, " at ");
-		ins_strbuf_text(&line, f->place);
-	}
+	ins_look_say_at(f->place, &line);
 	f->more[0] = "show";
 	f->more_id[0] = longest.row.id;
 }

@@ -8,12 +8,6 @@
 
 #include <errno.h>
 
-#include <time.h>
-
-#include "inspect/process/condition.h"
-
-#define THROTTLED_NS 100000000 /* the period of a CPU quota, unless it was set */
-
 /* The subject of a finding. */
 enum how { FROZEN, TRACED, STOPPED, THROTTLED };
 
@@ -28,16 +22,10 @@ static const char *const what[][2] = {
 		       "nr_throttled in cpu.stat of its control group grows; the quota is cpu.max"},
 };
 
-static bool is_throttled(const struct ins_look *look, const struct ins_condition *first)
+static bool is_throttled(const struct ins_look *look)
 {
-	const struct timespec period = {.tv_nsec = THROTTLED_NS};
-	struct ins_condition then;
-
-	if (!first->has_quota)
-		return false;
-	nanosleep(&period, NULL);
-	ins_condition_read(look->pid, NULL, &then);
-	return then.throttled > first->throttled;
+	return !look->single && look->condition.has_quota &&
+	       look->condition.throttled > look->condition_before.throttled;
 }
 
 static int add(struct ins_findings *ret, enum how how)
@@ -54,15 +42,12 @@ static int add(struct ins_findings *ret, enum how how)
 
 static int find(struct ins_look *look, struct ins_findings *ret)
 {
-	struct ins_condition c;
+	const struct ins_condition *c = &look->condition;
 
-	if (!look->pid)
-		return 0;
-	ins_condition_read(look->pid, NULL, &c);
-	look->halted = c.stopped || c.traced || c.frozen;
+	look->halted = c->stopped || c->traced || c->frozen;
 	if (look->halted)
-		return add(ret, c.frozen ? FROZEN : c.traced ? TRACED : STOPPED);
-	look->halted = !look->single && is_throttled(look, &c);
+		return add(ret, c->frozen ? FROZEN : c->traced ? TRACED : STOPPED);
+	look->halted = is_throttled(look);
 	return look->halted ? add(ret, THROTTLED) : 0;
 }
 

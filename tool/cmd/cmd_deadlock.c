@@ -6,18 +6,12 @@
 #include "inspect/render/stuck.h"
 #include "tool/report.h"
 
-/* A file does not change, so one reading is enough. */
-static bool is_still(const struct ins_source *source)
-{
-	return strcmp(source->kind, "snapshot") == 0 || strcmp(source->kind, "core") == 0;
-}
-
 static int answer(const struct ins_stuck *stuck)
 {
 	struct ins_error error = {""};
 	struct ins_confirmed confirmed;
 	size_t lasting = 0;
-	int rc = ins_confirm_deadlocks(stuck->source, stuck->pid, is_still(stuck->source),
+	int rc = ins_confirm_deadlocks(stuck->source, stuck->pid, ins_source_still(stuck->source),
 				       &confirmed, &error);
 
 	if (rc == 0) {

@@ -126,23 +126,14 @@ static void put_time(FILE *out, const char *what, uint64_t ns)
 		fprintf(out, "%-12s %s\n", what, ins_duration_text((int64_t)ns, text, sizeof text));
 }
 
-/* The fiber's index among all, if it still waits for the same; else INS_NOBODY. */
-static size_t place_of(const struct show *s)
-{
-	const ssize_t at = ins_table_find(s->others, s->id);
-
-	if (at < 0 || ins_graph_at(s->graph, (size_t)at)->object != s->fiber.row.wait_object)
-		return INS_NOBODY;
-	return (size_t)at;
-}
-
 static void put_holders(FILE *out, const struct show *s)
 {
+	const size_t at = ins_graph_find(s->graph, &s->fiber.row);
 	char label[16];
 
 	snprintf(label, sizeof label, "%-12s ", "");
-	if (place_of(s) != INS_NOBODY)
-		ins_text_holders(out, label, s->graph, place_of(s), s->source->modules->pid);
+	if (at != INS_NOBODY)
+		ins_text_holders(out, label, s->graph, at, s->source->modules->pid);
 }
 
 static void put(FILE *out, const struct show *s)
@@ -183,10 +174,10 @@ static json_t *row_of(const struct show *s)
 {
 	json_t *row = ins_json_fiber(&s->source->layout, &s->fiber, s->symbols, NULL);
 	json_t *wait = json_object_get(row, "wait");
+	const size_t at = ins_graph_find(s->graph, &s->fiber.row);
 
-	if (json_is_object(wait) && place_of(s) != INS_NOBODY)
-		ins_json_holders(wait, &s->source->layout, s->graph, place_of(s),
-				 s->source->modules->pid);
+	if (json_is_object(wait) && at != INS_NOBODY)
+		ins_json_holders(wait, &s->source->layout, s->graph, at, s->source->modules->pid);
 	if (row && json_object_set_new(row, "why", ins_json_text(s->why)) == 0 &&
 	    json_object_set_new(row, "waiters",
 				json_pack("{s:I, s:I, s:o}", "joining",

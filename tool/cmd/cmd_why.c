@@ -12,11 +12,6 @@
 
 #define BETWEEN INT64_C(200000000) /* ns between the readings, unless told */
 
-static bool is_still(const struct ins_source *source)
-{
-	return strcmp(source->kind, "snapshot") == 0 || strcmp(source->kind, "core") == 0;
-}
-
 static int put_json(const struct ins_look *look, const struct ins_findings *findings)
 {
 	struct ins_source *s = look->source;
@@ -43,7 +38,9 @@ static int put(const struct tool_arguments *arguments, const struct ins_look *lo
 		ins_text_end(stdout, ins_table_summary(look->last.table), &look->source->problems);
 	}
 	/* The findings are sorted by severity. */
-	return tool_written(findings->count ? (int)findings->all[0].severity : code);
+	if (findings->count)
+		code = findings->all[0].severity == INS_LASTS ? TOOL_FOUND : TOOL_SLOW;
+	return tool_written(code);
 }
 
 static int ask(const struct tool_arguments *arguments, struct ins_look *look, int64_t between)
@@ -73,7 +70,7 @@ static int run(const struct tool_arguments *arguments)
 	code = tool->open(arguments, arguments->word[0], &look.source);
 	if (code != TOOL_WELL)
 		return code;
-	look.single = is_still(look.source);
+	look.single = ins_source_still(look.source);
 	look.pid = look.source->modules->pid;
 	code = ask(arguments, &look, between);
 	ins_look_drop(&look);

@@ -54,7 +54,7 @@ static int halted(void)
 	int rc;
 
 	still = whole = false;
-	rc = ins_thread_state_take(child, look, NULL);
+	rc = ins_thread_state_take(child, look, NULL, NULL);
 	assert_int_equal(still && whole, rc == 7);
 	return rc;
 }

@@ -124,7 +124,41 @@ static void test_a_fiber_with_too_many_locks_is_computed_too(void **state)
 	put_reader(3, 0);
 	l = the_lock();
 	expect(l, 2, 0, 0);
-	assert_int_equal(id_of(l->fibers[1]), 3);
+	assert_int_equal(id_of(l->fibers[0]), 3);
+	assert_int_equal(id_of(l->fibers[1]), 7);
+}
+
+/* Its row has no room for the last of its locks, which it reads for the second time. */
+static void test_a_fiber_that_reads_again_without_a_slot_is_one_reader(void **state)
+{
+	static const uint64_t who[] = {7, 7, 8};
+	struct ins_fiber fiber = waiting_for(7, FIB_WAIT_SLEEP, 0, 0);
+	const struct ins_read_lock *l;
+
+	(void)state;
+	waiting_read(&fiber, 1);
+	waiting_put(&w, &fiber);
+	put_reader(8, 1);
+	put_writer(9, who, 3);
+	l = the_lock();
+	expect(l, 2, 0, 0);
+	assert_int_equal(id_of(l->fibers[0]), 7);
+	assert_int_equal(id_of(l->fibers[1]), 8);
+}
+
+static void test_computed_readers_are_in_the_order_of_ids_too(void **state)
+{
+	static const uint64_t who[] = {3, 7, 8};
+	const struct ins_read_lock *l;
+
+	(void)state;
+	put_reader(3, 1);
+	put_reader(7, 0);
+	put_reader(8, 1);
+	put_writer(9, who, 3);
+	l = the_lock();
+	expect(l, 3, 0, 0);
+	assert_int_equal(id_of(l->fibers[1]), 7);
 }
 
 static void test_a_fiber_that_has_exited_is_computed_by_its_number(void **state)
@@ -223,6 +257,8 @@ int main(void)
 		READERS_TEST(test_a_fiber_that_reads_twice_is_one_reader),
 		READERS_TEST(test_the_only_one_without_a_slot_is_computed),
 		READERS_TEST(test_a_fiber_with_too_many_locks_is_computed_too),
+		READERS_TEST(test_a_fiber_that_reads_again_without_a_slot_is_one_reader),
+		READERS_TEST(test_computed_readers_are_in_the_order_of_ids_too),
 		READERS_TEST(test_a_fiber_that_has_exited_is_computed_by_its_number),
 		READERS_TEST(test_several_without_a_slot_are_counted),
 		READERS_TEST(test_more_slots_than_readers_are_not_believed),

@@ -97,7 +97,8 @@ static void test_a_deadline_and_a_descriptor_of_a_select_end_a_wait(void **state
 	expect(false, -1);
 	end(state);
 	begin(state);
-	fiber = waiting_for(1, FIB_WAIT_SELECT, 0, 0); /* descriptors only */
+	fiber = waiting_for(1, FIB_WAIT_SELECT, 0, 0);
+	fiber.row.wait_arg = UINT64_C(0x100000001); /* descriptors only */
 	waiting_put(&w, &fiber);
 	expect(false, -1);
 }

@@ -35,7 +35,7 @@ static int end(void **state)
 {
 	(void)state;
 	ins_findings_drop(&findings);
-	ins_deadlocks_free(look.last.deadlocks);
+	ins_deadlocks_free(look.last.found);
 	waiting_free(&before);
 	waiting_free(&after);
 	return 0;
@@ -60,9 +60,10 @@ static size_t found(const struct ins_rule *rule)
 {
 	waiting_graph(&before);
 	waiting_graph(&after);
-	look.earlier = (struct ins_reading){.table = before.table, .graph = before.graph, .at = 0};
-	look.last = (struct ins_reading){.table = after.table, .graph = after.graph, .at = 3 * S};
-	assert_int_equal(ins_deadlocks_find(after.graph, NULL, 0, &look.last.deadlocks), 0);
+	look.earlier =
+		(struct ins_confirmed){.table = before.table, .graph = before.graph, .at = 0};
+	look.last = (struct ins_confirmed){.table = after.table, .graph = after.graph, .at = 3 * S};
+	assert_int_equal(ins_deadlocks_find(after.graph, NULL, 0, &look.last.found), 0);
 	assert_int_equal(rule->find(&look, &findings), 0);
 	ins_findings_sort(&findings);
 	return findings.count;
