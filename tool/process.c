@@ -171,17 +171,16 @@ const char *tool_several_list(const struct tool_several *several, char *buf, siz
 /* How long the process has existed: "3h12m"; "-": unknown. Returns buf. */
 static const char *age_of(pid_t pid, char *buf, size_t size)
 {
+	const uint64_t ticks = tool_process_started(pid);
+	const int64_t began = (int64_t)(ticks / (uint64_t)sysconf(_SC_CLK_TCK));
 	struct timespec now;
-	char path[64];
-	struct stat s;
 
-	snprintf(path, sizeof path, "/proc/%d", (int)pid);
-	clock_gettime(CLOCK_REALTIME, &now);
-	if (stat(path, &s) < 0 || now.tv_sec < s.st_mtime) {
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	if (!ticks || now.tv_sec < began) {
 		snprintf(buf, size, "-");
 		return buf;
 	}
-	return ins_duration_text((now.tv_sec - s.st_mtime) * INT64_C(1000000000), buf, size);
+	return ins_duration_text((now.tv_sec - began) * INT64_C(1000000000), buf, size);
 }
 
 int tool_several_say(const struct tool_several *several, const char *name)

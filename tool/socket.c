@@ -122,8 +122,8 @@ bool tool_sockets_tidy(const struct tool_socket *socket)
 	       before.st_dev == after.st_dev && unlink(socket->path) == 0;
 }
 
-/* Field 22 of proc_pid_stat(5). 0: unknown. */
-static uint64_t started(pid_t pid)
+/* Field 22 of proc_pid_stat(5). */
+uint64_t tool_process_started(pid_t pid)
 {
 	char path[64], *text, *at;
 	uint64_t ticks = 0;
@@ -144,7 +144,7 @@ static uint64_t started(pid_t pid)
 
 enum tool_made tool_sockets_made(pid_t pid, const struct tool_socket *socket)
 {
-	const uint64_t ticks = started(pid);
+	const uint64_t ticks = tool_process_started(pid);
 	struct stat st;
 
 	if (!ticks || lstat(socket->path, &st) < 0 ||

@@ -56,6 +56,9 @@ int tool_hello(const struct tool_socket *socket, int64_t timeout_ns, struct fib_
  */
 int tool_socket_same(const struct tool_socket *socket, const struct fib_wire_client *client);
 
+/* When the process was started, in clock ticks (sysconf(3)) since the system booted; 0: unknown. */
+uint64_t tool_process_started(pid_t pid);
+
 enum tool_made {
 	TOOL_MADE_BY_IT,   /* by this process, before an exec or before it closed its descriptors */
 	TOOL_MADE_EARLIER, /* by another process that had this id, here or elsewhere */
