@@ -79,7 +79,7 @@ static bool is_meant(const char *command, const char *name)
 
 	if (strncmp(command, name, n) == 0)
 		return true;
-	return n >= 2 && n <= MEANT_MOST && distance(name, command) <= (n > 4 ? 2 : 1);
+	return n >= 2 && n <= MEANT_MOST && distance(command, name) <= (n > 4 ? 2 : 1);
 }
 
 int tool_command_unknown(const char *name)

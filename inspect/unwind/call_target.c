@@ -59,7 +59,7 @@ uint64_t ins_call_target_function(struct ins_source *source, uint64_t back)
 			       ? word_at(source, displaced(back, code + 2))
 			       : 0;
 	if (ins_source_memory(source, NULL, target, code, sizeof code) == 0 &&
-	    ins_plt_jumps(code, sizeof code, &at) && at + 4 <= sizeof code)
+	    ins_plt_jumps(code, sizeof code, &at))
 		return word_at(source, displaced(target + at + 4, code + at));
 	return target;
 }

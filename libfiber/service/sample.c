@@ -29,6 +29,7 @@
 	((offsetof(struct fiber, reads_more) + sizeof(uint64_t)) / sizeof(uint64_t) * \
 	 sizeof(uint64_t))
 _Static_assert(COPIED % sizeof(uint64_t) == 0, "copied in words");
+_Static_assert(FIB_READS == FIB_ROW_READS, "a row has all read locks of a record");
 
 fib_unwatched static void copy_record(const struct fiber *f, uint64_t *to)
 {

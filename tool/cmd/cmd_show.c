@@ -129,11 +129,9 @@ static void put_time(FILE *out, const char *what, uint64_t ns)
 static void put_holders(FILE *out, const struct show *s)
 {
 	const size_t at = ins_graph_find(s->graph, &s->fiber.row);
-	char label[16];
 
-	snprintf(label, sizeof label, "%-12s ", "");
 	if (at != INS_NOBODY)
-		ins_text_holders(out, label, s->graph, at, s->source->modules->pid);
+		ins_text_holders(out, "             ", s->graph, at, s->source->modules->pid);
 }
 
 static void put(FILE *out, const struct show *s)
