@@ -25,6 +25,7 @@
 #include "inspect/elf/modules.h"
 #include "inspect/text/progress.h"
 #include "inspect/model/registers.h"
+#include "inspect/model/thread_at.h"
 #include "layout/layout.h"
 #include "layout/row.h"
 
@@ -164,7 +165,6 @@ struct ins_event;
 struct fib_wire_events;
 struct ins_thread_stack;
 struct ins_thread_ids;
-struct ins_thread_at;
 
 /* Called for each event (event.h). A result other than 0 ends the read, which returns it. */
 typedef int ins_event_fn(void *context, const struct ins_event *event);
@@ -185,7 +185,8 @@ struct ins_source_ops {
 	 * Where one of these threads is now (thread_at.h). 0; -ESRCH: it has exited; or another
 	 * negative errno. NULL: not supported.
 	 */
-	int (*thread_at)(struct ins_source *source, uint64_t tid, struct ins_thread_at *ret);
+	int (*thread_at)(struct ins_source *source, uint64_t tid, enum ins_thread_ask ask,
+			 struct ins_thread_at *ret);
 	/*
 	 * Stop a thread that runs, copy its stack and resume it. Counts the stop in
 	 * source->pauses. Returns as ins_thread_stack_read(). NULL: not supported.

@@ -91,7 +91,6 @@ static void take_times(const struct ins_source *source, struct ins_thread_at *at
 {
 	char *text, *end;
 
-	at->cpu = at->runnable = FIB_ROW_UNKNOWN;
 	if (read_of(source, at->tid, "schedstat", &text) < 0)
 		return;
 	at->cpu = strtoull(text, &end, 10);
@@ -99,21 +98,31 @@ static void take_times(const struct ins_source *source, struct ins_thread_at *at
 	free(text);
 }
 
-int ins_thread_at_live(struct ins_source *source, uint64_t tid, struct ins_thread_at *ret)
+/* What does not change when the thread runs, or is not compared. */
+static void take_more(const struct ins_source *source, struct ins_thread_at *at)
+{
+	char name[INS_THREAD_NAME];
+
+	ins_thread_name(source->pid, at->tid, name);
+	snprintf(at->name, sizeof at->name, "%.31s", name);
+	take_times(source, at);
+}
+
+int ins_thread_at_live(struct ins_source *source, uint64_t tid, enum ins_thread_ask ask,
+		       struct ins_thread_at *ret)
 {
 	struct fib_sleeper_place place;
-	char name[INS_THREAD_NAME];
 	int rc;
 
 	memset(ret, 0, sizeof *ret);
 	ret->tid = tid;
 	ret->call = -1;
+	ret->cpu = ret->runnable = FIB_ROW_UNKNOWN;
 	rc = take_status(source, ret);
 	if (rc < 0)
 		return rc;
-	ins_thread_name(source->pid, tid, name);
-	snprintf(ret->name, sizeof ret->name, "%.31s", name);
-	take_times(source, ret);
+	if (ask == INS_THREAD_ALL)
+		take_more(source, ret);
 	rc = ins_thread_place(source->pid, tid, &place);
 	if (rc == -ENOENT || rc == -ESRCH)
 		return -ESRCH;

@@ -8,6 +8,7 @@
 
 /* The two functions of struct ins_source_ops for a live process. No thread is stopped. */
 int ins_thread_ids_live(struct ins_source *source, struct ins_thread_ids *ret);
-int ins_thread_at_live(struct ins_source *source, uint64_t tid, struct ins_thread_at *ret);
+int ins_thread_at_live(struct ins_source *source, uint64_t tid, enum ins_thread_ask ask,
+		       struct ins_thread_at *ret);
 
 #endif

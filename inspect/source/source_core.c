@@ -269,8 +269,10 @@ static int dead_threads(struct ins_source *source, struct ins_thread_ids *ret)
 	return ins_core_thread_ids(&((struct dead *)source)->core, ret);
 }
 
-static int dead_thread_at(struct ins_source *source, uint64_t tid, struct ins_thread_at *ret)
+static int dead_thread_at(struct ins_source *source, uint64_t tid, enum ins_thread_ask ask,
+			  struct ins_thread_at *ret)
 {
+	(void)ask; /* all of it is at hand */
 	return ins_core_thread_at(&((struct dead *)source)->core, tid, ret);
 }
 

@@ -75,9 +75,10 @@ static void make_row(const struct ins_thread_at *at, struct ins_fiber *ret)
 	ret->flags |= INS_FIBER_THREAD;
 }
 
-static int thread_at(const struct reading *r, uint64_t tid, struct ins_thread_at *ret)
+static int thread_at(const struct reading *r, uint64_t tid, enum ins_thread_ask ask,
+		     struct ins_thread_at *ret)
 {
-	const int rc = r->shown->base->thread_at(r->source, tid, ret);
+	const int rc = r->shown->base->thread_at(r->source, tid, ask, ret);
 
 	if (rc == 0)
 		ret->call = ins_restarted_call(r->source, ret);
@@ -89,7 +90,7 @@ static bool still(const struct reading *r, const struct ins_thread_at *before)
 {
 	struct ins_thread_at now;
 
-	return thread_at(r, before->tid, &now) == 0 && now.call == before->call &&
+	return thread_at(r, before->tid, INS_THREAD_MOVES, &now) == 0 && now.call == before->call &&
 	       now.switches == before->switches && now.registers.pc == before->registers.pc &&
 	       now.registers.sp == before->registers.sp;
 }
@@ -234,7 +235,7 @@ static int look(struct reading *r, uint64_t tid, struct ins_thread_stack *stack,
 		struct ins_fiber *ret)
 {
 	struct ins_thread_at at;
-	int rc = thread_at(r, tid, &at);
+	int rc = thread_at(r, tid, INS_THREAD_ALL, &at);
 
 	memset(ret, 0, sizeof *ret);
 	ret->now = strcmp(r->source->kind, "core") == 0 ? 0 : ins_duration_now();
@@ -294,7 +295,7 @@ static int find_numbers(struct reading *r)
 	size_t i;
 
 	for (i = 0; i < r->ids.count; i++) {
-		if (r->shown->base->thread_at(r->source, r->ids.tid[i], &at) < 0)
+		if (r->shown->base->thread_at(r->source, r->ids.tid[i], INS_THREAD_MOVES, &at) < 0)
 			continue;
 		if (at.inner == at.tid && !r->inner)
 			return 0;

@@ -60,7 +60,7 @@ static void test_a_sleeping_thread_has_a_call_and_its_arguments(void **state)
 
 	(void)state;
 	start();
-	assert_int_equal(ins_thread_at_live(&source, thread.tid, &at), 0);
+	assert_int_equal(ins_thread_at_live(&source, thread.tid, INS_THREAD_ALL, &at), 0);
 	assert_int_equal(at.tid, thread.tid);
 	assert_int_equal(at.inner, thread.tid);
 	assert_string_equal(at.name, "reads a byte");
@@ -72,6 +72,21 @@ static void test_a_sleeping_thread_has_a_call_and_its_arguments(void **state)
 	assert_true(at.registers.pc && at.registers.sp);
 	assert_true(at.switches > 0);
 	assert_true(at.cpu != FIB_ROW_UNKNOWN && at.cpu > 0);
+	end();
+}
+
+static void test_of_a_thread_only_what_moves_is_read_if_that_is_asked(void **state)
+{
+	struct ins_thread_at at;
+
+	(void)state;
+	start();
+	assert_int_equal(ins_thread_at_live(&source, thread.tid, INS_THREAD_MOVES, &at), 0);
+	assert_string_equal(at.name, "");
+	assert_true(at.cpu == FIB_ROW_UNKNOWN && at.runnable == FIB_ROW_UNKNOWN);
+	assert_int_equal(at.call, SYS_read);
+	assert_true(at.registers.pc && at.registers.sp);
+	assert_true(at.switches > 0);
 	end();
 }
 
@@ -95,7 +110,7 @@ static void test_a_thread_that_runs_is_nowhere(void **state)
 	assert_int_equal(pthread_create(&other, NULL, spin, NULL), 0);
 	while (!spinner)
 		sched_yield();
-	assert_int_equal(ins_thread_at_live(&source, spinner, &at), 0);
+	assert_int_equal(ins_thread_at_live(&source, spinner, INS_THREAD_ALL, &at), 0);
 	assert_true(at.runs);
 	assert_int_equal(at.call, -1);
 	assert_int_equal(at.registers.pc, 0);
@@ -110,7 +125,7 @@ static void test_a_thread_that_has_exited_is_no_thread(void **state)
 	(void)state;
 	start();
 	end();
-	assert_int_equal(ins_thread_at_live(&source, thread.tid, &at), -ESRCH);
+	assert_int_equal(ins_thread_at_live(&source, thread.tid, INS_THREAD_ALL, &at), -ESRCH);
 }
 
 int main(void)
@@ -118,6 +133,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_thread_is_listed),
 		cmocka_unit_test(test_a_sleeping_thread_has_a_call_and_its_arguments),
+		cmocka_unit_test(test_of_a_thread_only_what_moves_is_read_if_that_is_asked),
 		cmocka_unit_test(test_a_thread_that_runs_is_nowhere),
 		cmocka_unit_test(test_a_thread_that_has_exited_is_no_thread),
 	};
