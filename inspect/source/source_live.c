@@ -69,17 +69,27 @@ static int each_record(void *context, uint64_t address, const void *bytes)
 	return rc;
 }
 
+/* Read a field of the registry again, if the program has it. */
+static void renew(struct ins_live *l, size_t at, void *field, size_t size)
+{
+	if (l->source.layout.size >= at + size)
+		ins_live_memory(l, l->source.modules->registry + at, field, size);
+}
+
 /* Read again what changes in the registry while the program runs. */
 static void renew_counts(struct ins_live *l)
 {
 	struct fib_layout *layout = &l->source.layout;
-	const uint64_t at = l->source.modules->registry;
 
-	ins_live_memory(l, at + offsetof(struct fib_layout, carriers), &layout->carriers,
-			sizeof layout->carriers);
-	if (layout->size >= sizeof *layout)
-		ins_live_memory(l, at + offsetof(struct fib_layout, waiting_threads),
-				&layout->waiting_threads, sizeof layout->waiting_threads);
+	renew(l, offsetof(struct fib_layout, carriers), &layout->carriers, sizeof layout->carriers);
+	renew(l, offsetof(struct fib_layout, waiting_threads), &layout->waiting_threads,
+	      sizeof layout->waiting_threads);
+	renew(l, offsetof(struct fib_layout, offload_threads), &layout->offload_threads,
+	      sizeof layout->offload_threads);
+	renew(l, offsetof(struct fib_layout, offload_queued), &layout->offload_queued,
+	      sizeof layout->offload_queued);
+	renew(l, offsetof(struct fib_layout, offload_since), &layout->offload_since,
+	      sizeof layout->offload_since);
 }
 
 static int live_read(struct ins_source *source, const struct ins_request *request, ins_fiber_fn *fn,

@@ -92,6 +92,9 @@ static void describe_fields(void)
 	FIELD(FIB_FIELD_MASKED, masks);
 	FIELD(FIB_FIELD_READS, reads);
 	FIELD(FIB_FIELD_READS_MORE, reads_more);
+	FIELD(FIB_FIELD_ERROR, result.error);
+	FIELD(FIB_FIELD_HELD, held_last);
+	FIELD(FIB_FIELD_HELD_AT, held_at);
 	fiber_registry.field_count = FIB_FIELD_COUNT;
 }
 
@@ -100,6 +103,17 @@ static void object(enum fib_wait_kind kind, size_t name_size, size_t holder_at, 
 	fiber_registry.objects[kind].name.size = (uint16_t)name_size;
 	fiber_registry.objects[kind].holder.offset = (uint16_t)holder_at;
 	fiber_registry.objects[kind].holder.size = (uint16_t)holder_size;
+}
+
+/*
+ * Whether an object has waiters is published of objects whose waiters are in its queue until they are
+ * woken, and that the program owns.
+ */
+static void waiters(enum fib_wait_kind kind, size_t queue_at)
+{
+	fiber_registry.waiters[kind].offset =
+		(uint16_t)(queue_at + offsetof(struct fiber_wait_queue, head));
+	fiber_registry.waiters[kind].size = sizeof(((struct fiber_wait_queue *)0)->head);
 }
 
 /* Every object begins with its name. */
@@ -125,6 +139,9 @@ static void describe_objects(void)
 	object(FIB_WAIT_CHAN_SEND, sizeof(((struct fiber_sem *)0)->name), 0, 0);
 	object(FIB_WAIT_CHAN_RECV, sizeof(((struct fiber_sem *)0)->name), 0, 0);
 	object(FIB_WAIT_SELECT, sizeof(((struct fiber_sem *)0)->name), 0, 0);
+	waiters(FIB_WAIT_COND, offsetof(struct fiber_cond, waiters));
+	waiters(FIB_WAIT_SEM, offsetof(struct fiber_sem, waiters));
+	waiters(FIB_WAIT_EVENT, offsetof(struct fiber_event, waiters));
 }
 
 static void describe_names(void)
@@ -335,6 +352,13 @@ void fib_registry_thread_waits(bool enter)
 		fib_publish(&fiber_registry.waiting_threads,
 			    (uint32_t)(registry.waiting > 0 ? registry.waiting : 0));
 	fib_spin_unlock(&registry.lock);
+}
+
+void fib_registry_offload(uint32_t threads, uint32_t queued, int64_t since)
+{
+	fib_publish(&fiber_registry.offload_threads, threads);
+	fib_publish(&fiber_registry.offload_queued, queued);
+	fib_publish(&fiber_registry.offload_since, (uint64_t)since);
 }
 
 void fib_registry_hooked(void)

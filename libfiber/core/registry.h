@@ -62,6 +62,12 @@ static inline void fib_registry_give_ids(uint64_t first, unsigned n)
  */
 void fib_registry_thread_waits(bool enter);
 
+/*
+ * Publish the state of the threads that run blocking calls (fiber_layout.h). since: ns, 0: no call is
+ * queued. Calls do not overlap.
+ */
+void fib_registry_offload(uint32_t threads, uint32_t queued, int64_t since);
+
 /* From now on a carrier in an idle hook may wake fibers too: the count is unknown, which is 0. */
 void fib_registry_hooked(void);
 

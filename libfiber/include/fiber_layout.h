@@ -73,6 +73,10 @@ enum fib_layout_field_id {
 	FIB_FIELD_MASKED,      /* u8: not 0: cancellations do not end its waits now */
 	FIB_FIELD_READS,       /* u64[]: addresses of rwlocks that it holds for reading; 0: free */
 	FIB_FIELD_READS_MORE,  /* u8: how many it holds for reading that are not in READS */
+	FIB_FIELD_ERROR,       /* i32: the negative error that it exited with, or 0 */
+	FIB_FIELD_HELD,	   /* u64: the lock that it took last and holds exclusively, 0: none; the
+				* address of a mutex, or of a rwlock + 1 */
+	FIB_FIELD_HELD_AT, /* u64: return address of the call that took it */
 	FIB_FIELD_COUNT
 };
 #define FIB_LAYOUT_FIELDS 64 /* slots in the table, also for future fields */
@@ -215,6 +219,16 @@ struct fib_layout {
 	 * 0: not counted.
 	 */
 	uint32_t waiting_threads;
+	/*
+	 * A: threads that run blocking calls for fibers, and calls that no thread has taken yet.
+	 * offload_since: when the first of these calls was queued, ns of the coarse clock; 0: there is
+	 * none, or it is not known.
+	 */
+	uint32_t offload_threads;
+	uint32_t offload_queued;
+	uint64_t offload_since;
+	/* By wait kind: u64 of the object, 0 as long as it has no waiter. */
+	struct fib_layout_field waiters[FIB_LAYOUT_WAITS];
 };
 #define FIB_LAYOUT_SIZE_1 offsetof(struct fib_layout, register_count) /* in every registry */
 

@@ -8,6 +8,7 @@
  */
 #include "layout/row.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include <fiber/fiber.h>
@@ -115,6 +116,14 @@ static void decode_reads(const struct fib_layout *layout, const void *bytes, str
 		row->reading += row->reads[i] != 0;
 }
 
+/* Whether a fiber that has exited reports an error of its own. */
+static bool failed(const struct fib_layout *layout, const void *bytes)
+{
+	const int32_t error = (int32_t)field(layout, bytes, FIB_FIELD_ERROR);
+
+	return error != 0 && error != -ECANCELED;
+}
+
 bool fib_row_decode(const struct fib_layout *layout, const void *bytes, uint64_t address,
 		    int64_t now, struct fib_row *ret)
 {
@@ -135,7 +144,7 @@ bool fib_row_decode(const struct fib_layout *layout, const void *bytes, uint64_t
 	ret->pc = field(layout, bytes, FIB_FIELD_PC);
 	ret->state = (uint8_t)field(layout, bytes, FIB_FIELD_STATE);
 	ret->wait_kind = (uint8_t)field(layout, bytes, FIB_FIELD_WAIT_KIND);
-	ret->flags = (uint8_t)field(layout, bytes, FIB_FIELD_FLAGS);
+	ret->flags = (uint8_t)field(layout, bytes, FIB_FIELD_FLAGS) & FIB_ROW_OWN;
 	if (field(layout, bytes, FIB_FIELD_MASKED))
 		ret->flags |= FIB_ROW_MASKED;
 	ret->cancelled = field(layout, bytes, FIB_FIELD_CANCELLED) != 0;
@@ -148,6 +157,8 @@ bool fib_row_decode(const struct fib_layout *layout, const void *bytes, uint64_t
 	ret->entry = field(layout, bytes, FIB_FIELD_ENTRY);
 	ret->labels = field(layout, bytes, FIB_FIELD_LABELS);
 	ret->deadline = INT64_MAX;
+	ret->held = field(layout, bytes, FIB_FIELD_HELD);
+	ret->held_at = ret->held ? field(layout, bytes, FIB_FIELD_HELD_AT) : 0;
 	ret->carrier = FIB_ROW_CARRIER_NONE;
 	text(ret->name, sizeof ret->name, bytes, layout->fields[FIB_FIELD_NAME]);
 
@@ -156,6 +167,8 @@ bool fib_row_decode(const struct fib_layout *layout, const void *bytes, uint64_t
 		ret->state = FIBER_RUNNING;
 		ret->carrier = (uint16_t)field(layout, bytes, FIB_FIELD_CARRIER);
 	}
+	if (ret->state == FIBER_DEAD && failed(layout, bytes))
+		ret->flags |= FIB_ROW_FAILED;
 	decode_times(layout, bytes, now, ret);
 	decode_reads(layout, bytes, ret);
 	if (!fib_row_waits(ret->state, ret->wait_kind, running, ret->pins)) {
@@ -182,6 +195,23 @@ bool fib_row_decode(const struct fib_layout *layout, const void *bytes, uint64_t
 bool fib_row_may_be_read(uint8_t wait_kind)
 {
 	return wait_kind == FIB_WAIT_RWLOCK_READ || wait_kind == FIB_WAIT_RWLOCK_WRITE;
+}
+
+/* Read whether the object has waiters, if the program says where. */
+static int read_waiters(const struct fib_layout *layout, struct fib_row *row, fib_read_fn *read,
+			void *reader)
+{
+	const struct fib_layout_field f = layout->waiters[row->wait_kind];
+	uint64_t waiters;
+	int rc;
+
+	row->flags &= (uint8_t)~FIB_ROW_FORGOTTEN;
+	if (f.size != sizeof waiters)
+		return 0;
+	rc = read(reader, row->wait_object + f.offset, &waiters, sizeof waiters);
+	if (rc == 0 && !waiters)
+		row->flags |= FIB_ROW_FORGOTTEN;
+	return rc;
 }
 
 int fib_row_resolve(const struct fib_layout *layout, struct fib_row *row, fib_read_fn *read,
@@ -213,6 +243,9 @@ int fib_row_resolve(const struct fib_layout *layout, struct fib_row *row, fib_re
 		if (rc < 0)
 			return rc;
 	}
+	rc = read_waiters(layout, row, read, reader);
+	if (rc < 0)
+		return rc;
 	memcpy(row->object_name, name, sizeof name);
 	row->readers = readers & FIB_READERS_COUNT ? readers : 0;
 	row->holder = holder & ~FIB_HOLDER_CONTENDED;

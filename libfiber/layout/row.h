@@ -16,9 +16,14 @@
 #include "layout/layout.h"
 
 #define FIB_ROW_CARRIER_NONE 0xffffu
-#define FIB_ROW_MASKED	     0x80u	/* in flags: cancellations do not end its waits now */
-#define FIB_ROW_UNKNOWN	     UINT64_MAX /* unknown value */
-#define FIB_ROW_READS	     3u
+/* In flags: those of the fiber, ... */
+#define FIB_ROW_OWN    0x1fu
+#define FIB_ROW_FAILED 0x20u /* it has exited with an error, and was not only cancelled */
+#define FIB_ROW_FORGOTTEN \
+	0x40u /* it waits for an object that has no waiter: a moment before it is woken, or for ever */
+#define FIB_ROW_MASKED	0x80u	   /* cancellations do not end its waits now */
+#define FIB_ROW_UNKNOWN UINT64_MAX /* unknown value */
+#define FIB_ROW_READS	3u
 
 /* Sent over the control socket in this form: natural alignment, no holes; new fields at the end. */
 struct fib_row {
@@ -42,7 +47,7 @@ struct fib_row {
 	uint64_t entry;
 	uint8_t state;	   /* enum fiber_state */
 	uint8_t wait_kind; /* FIB_WAIT_NONE when it does not wait */
-	uint8_t flags;	   /* FIBER_DETACHED ..., FIB_ROW_MASKED */
+	uint8_t flags;	   /* FIBER_DETACHED ..., FIB_ROW_FAILED, _FORGOTTEN, _MASKED */
 	uint8_t cancelled; /* 1: asked to exit; 0 also where the program does not report it */
 	uint16_t carrier;  /* FIB_ROW_CARRIER_NONE when it does not run */
 	uint16_t pins;
@@ -57,6 +62,8 @@ struct fib_row {
 	uint64_t reads[FIB_ROW_READS]; /* rwlocks that it holds for reading; 0: a free slot */
 	uint32_t reading; /* how many it holds for reading; 0 also where that is not recorded */
 	uint32_t unused;
+	uint64_t held;	  /* FIB_FIELD_HELD; 0 also where that is not recorded, or not sent */
+	uint64_t held_at; /* FIB_FIELD_HELD_AT */
 };
 
 /* Copy size bytes at address in the program to buf. Returns 0 or a negative errno; never faults. */
@@ -77,7 +84,7 @@ bool fib_row_waits(uint8_t state, uint8_t wait_kind, bool running, uint16_t pins
 /* Return whether other fibers may hold for reading what a wait of that kind is for. */
 bool fib_row_may_be_read(uint8_t wait_kind);
 
-/* Fill in object_name, holder and readers by reading the wait object. Returns 0, or the read function's
+/* Fill in object_name, holder, readers and FIB_ROW_FORGOTTEN by reading the wait object. Returns 0, or the read function's
  * error when the object cannot be read (it may have been freed meanwhile). */
 int fib_row_resolve(const struct fib_layout *layout, struct fib_row *row, fib_read_fn *read,
 		    void *reader);

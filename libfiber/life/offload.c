@@ -36,6 +36,7 @@
 struct offload {
 	struct fib_list link;	 /* P */
 	bool queued;		 /* P: no thread has taken it yet */
+	int64_t since;		 /* P: when it was queued, ns of the coarse clock */
 	void *(*fn)(void *);	 /* I */
 	void *arg;		 /* I */
 	void *value;		 /* L */
@@ -54,6 +55,15 @@ static struct {
 	uint32_t starting;	 /* L: created, but not running yet */
 	uint32_t threads;	 /* L: running or resting: they will take what is queued now */
 } pool;
+
+/* Under the lock: publish what the tools show of the pool. */
+static void publish(void)
+{
+	const struct offload *first =
+		pool.queued ? fib_container(pool.queue.next, struct offload, link) : NULL;
+
+	fib_registry_offload(pool.threads, pool.queued, first ? first->since : 0);
+}
 
 static void disown(struct offload *o)
 {
@@ -89,6 +99,7 @@ static struct offload *take(void)
 	o = fib_container(fib_list_take(&pool.queue), struct offload, link);
 	o->queued = false;
 	pool.queued--;
+	publish();
 	return o;
 }
 
@@ -120,12 +131,14 @@ static void *offload_thread_main(void *arg)
 	fib_spin_lock(&pool.lock);
 	pool.starting--;
 	pool.threads++;
+	publish();
 	while ((o = take()) || (o = wait_for_work())) {
 		fib_spin_unlock(&pool.lock);
 		run_call(o);
 		fib_spin_lock(&pool.lock);
 	}
 	pool.threads--;
+	publish();
 	fib_spin_unlock(&pool.lock);
 	return arg;
 }
@@ -151,6 +164,7 @@ static int do_without(struct offload *o)
 		fib_list_remove(&o->link);
 		o->queued = false;
 		pool.queued--;
+		publish();
 		rc = -EAGAIN;
 	}
 	fib_spin_unlock(&pool.lock);
@@ -167,7 +181,9 @@ static int hand_over(struct offload *o)
 		fib_list_init(&pool.queue);
 	fib_list_append(&pool.queue, &o->link);
 	o->queued = true;
+	o->since = fib_coarse_now();
 	pool.queued++;
+	publish();
 	more = pool.queued > pool.resting + pool.starting &&
 	       pool.threads + pool.starting < FIB_OFFLOAD_THREADS_MAX;
 	if (more)
@@ -298,4 +314,5 @@ void fib_offload_forget(void)
 	pool.resting = 0;
 	pool.starting = 0;
 	pool.threads = 0;
+	publish();
 }

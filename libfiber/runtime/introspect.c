@@ -59,7 +59,7 @@ static void describe(const struct fib_row *row, int64_t now, struct fiber_info *
 	info->parent_id = row->parent;
 	memcpy(info->name, row->name, sizeof info->name);
 	info->state = (enum fiber_state)row->state;
-	info->flags = row->flags & ~FIB_ROW_MASKED;
+	info->flags = row->flags & FIB_ROW_OWN;
 	info->carrier = row->carrier == FIB_ROW_CARRIER_NONE ? -1 : row->carrier;
 	info->pins = row->pins;
 	describe_wait(row, info);

@@ -35,7 +35,7 @@ static bool begin(struct fib_peer *peer, const void *payload, size_t length)
 }
 
 /*
- * Most fibers have no labels and no read locks, and their room would be an eighth of the answer for
+ * Most fibers have no labels and hold no locks, and their room would be an eighth of the answer for
  * a million fibers.
  */
 static uint32_t row_size(const struct fib_cursor *c, const struct fib_row *row)
@@ -44,7 +44,7 @@ static uint32_t row_size(const struct fib_cursor *c, const struct fib_row *row)
 
 	if (!row->labels)
 		wanted &= ~FIB_WIRE_WANT_LABELS;
-	if (!row->readers && !row->reading)
+	if (!row->readers && !row->reading && !row->held)
 		wanted &= ~FIB_WIRE_WANT_READS;
 	return fib_walk_row_size(wanted);
 }

@@ -14,8 +14,8 @@
 #include "os/os.h"
 #include "service/sample.h"
 
-#define ROOM	     128u /* an object's name, holder and readers are within this many bytes */
-#define WORTH_A_PIPE 16u  /* reading this many objects takes as long as opening and closing one */
+#define ROOM	     128u /* an object's name, holder, readers and waiters are within this many bytes */
+#define WORTH_A_PIPE 16u /* reading this many objects takes as long as opening and closing one */
 
 struct copy {
 	uint64_t address;
@@ -50,6 +50,8 @@ static void find(const struct fib_row *row, struct copy *ret)
 	to = end_of(o->name) > end_of(o->holder) ? end_of(o->name) : end_of(o->holder);
 	if (fib_row_may_be_read(row->wait_kind) && end_of(fiber_registry.readers) > to)
 		to = end_of(fiber_registry.readers);
+	if (end_of(fiber_registry.waiters[row->wait_kind]) > to)
+		to = end_of(fiber_registry.waiters[row->wait_kind]);
 	if (to <= from || to - from > ROOM)
 		return;
 	ret->address = row->wait_object + from;

@@ -10,7 +10,7 @@
 
 #include "layout/layout.h"
 
-#define RECORD_SIZE 256u
+#define RECORD_SIZE 320u
 
 static inline void put_field(struct fib_layout *l, enum fib_layout_field_id id, uint16_t offset,
 			     uint16_t size)
@@ -33,6 +33,7 @@ static inline void make_layout(struct fib_layout *l)
 		[FIB_FIELD_FAILURE] = 40,  [FIB_FIELD_LABELS] = 8,	[FIB_FIELD_RUNNABLE] = 8,
 		[FIB_FIELD_WAITED] = 8,	   [FIB_FIELD_BORN] = 8,	[FIB_FIELD_CANCELLED] = 1,
 		[FIB_FIELD_MASKED] = 2,	   [FIB_FIELD_READS] = 16,	[FIB_FIELD_READS_MORE] = 1,
+		[FIB_FIELD_ERROR] = 4,	   [FIB_FIELD_HELD] = 8,	[FIB_FIELD_HELD_AT] = 8,
 	};
 	uint16_t at = RECORD_SIZE;
 	int i;

@@ -292,6 +292,51 @@ static void test_row_resolves_the_readers_of_a_rwlock(void **state)
 	assert_int_equal(row.readers, 0);
 }
 
+static void test_row_waits_for_an_object_that_has_forgotten_it(void **state)
+{
+	const uint64_t waiter = 0x7f00;
+
+	(void)state;
+	prepare_object(0);
+	assert_int_equal(fib_row_resolve(&l, &row, read_object, &base), 0);
+	assert_false(row.flags & FIB_ROW_FORGOTTEN); /* it is not published */
+	l.waiters[FIB_WAIT_MUTEX] = (struct fib_layout_field){48, 8};
+	assert_int_equal(fib_row_resolve(&l, &row, read_object, &base), 0);
+	assert_true(row.flags & FIB_ROW_FORGOTTEN);
+	memcpy(object + 48, &waiter, sizeof waiter);
+	assert_int_equal(fib_row_resolve(&l, &row, read_object, &base), 0);
+	assert_false(row.flags & FIB_ROW_FORGOTTEN);
+}
+
+static void test_row_has_failed_with_an_error_of_its_own(void **state)
+{
+	(void)state;
+	put(FIB_FIELD_STATE, FIBER_DEAD);
+	put(FIB_FIELD_ERROR, (uint32_t)-EIO);
+	assert_true(decode());
+	assert_true(row.flags & FIB_ROW_FAILED);
+	put(FIB_FIELD_ERROR, (uint32_t)-ECANCELED);
+	assert_true(decode());
+	assert_false(row.flags & FIB_ROW_FAILED);
+	put(FIB_FIELD_ERROR, (uint32_t)-EIO);
+	put(FIB_FIELD_STATE, FIBER_SUSPENDED); /* of an earlier fiber */
+	assert_true(decode());
+	assert_false(row.flags & FIB_ROW_FAILED);
+}
+
+static void test_row_has_the_lock_that_it_took_last(void **state)
+{
+	(void)state;
+	put(FIB_FIELD_HELD, 0x5f01);
+	put(FIB_FIELD_HELD_AT, 0x401234);
+	assert_true(decode());
+	assert_int_equal(row.held, 0x5f01);
+	assert_int_equal(row.held_at, 0x401234);
+	put(FIB_FIELD_HELD, 0);
+	assert_true(decode());
+	assert_int_equal(row.held_at, 0);
+}
+
 static void test_row_without_an_object_asks_nobody(void **state)
 {
 	(void)state;
@@ -356,6 +401,9 @@ int main(void)
 		ROW_TEST(test_row_stays_unresolved_when_its_object_is_gone),
 		ROW_TEST(test_row_has_the_locks_that_it_reads),
 		ROW_TEST(test_row_resolves_the_readers_of_a_rwlock),
+		ROW_TEST(test_row_waits_for_an_object_that_has_forgotten_it),
+		ROW_TEST(test_row_has_failed_with_an_error_of_its_own),
+		ROW_TEST(test_row_has_the_lock_that_it_took_last),
 		ROW_TEST(test_row_without_an_object_asks_nobody),
 	};
 

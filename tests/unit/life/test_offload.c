@@ -103,12 +103,18 @@ static void *many(void *arg)
 	}
 	must(fib_offload_threads() == FIB_OFFLOAD_THREADS_MAX);
 	must(fib_load(&g->inside) == FIB_OFFLOAD_THREADS_MAX);
+	must(fib_observe(&fiber_registry.offload_threads) == FIB_OFFLOAD_THREADS_MAX);
+	must(fib_observe(&fiber_registry.offload_queued) == 20);
+	must(fib_observe(&fiber_registry.offload_since) != 0);
+	must(fib_observe(&fiber_registry.offload_since) <= (uint64_t)fib_coarse_now());
 	open_gate(g);
 	for (i = 0; i < fib_countof(f); i++) {
 		must(fiber_join(f[i], &r, FIBER_FOREVER) == 0);
 		must(!r.value);
 	}
 	must(fib_load(&g->passed) == fib_countof(f));
+	must(fib_observe(&fiber_registry.offload_queued) == 0);
+	must(fib_observe(&fiber_registry.offload_since) == 0);
 	return NULL;
 }
 
