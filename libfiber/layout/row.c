@@ -102,8 +102,8 @@ static void decode_times(const struct fib_layout *layout, const void *bytes, int
 		row->runnable = row->waited = row->lived = FIB_ROW_UNKNOWN;
 }
 
-/* The rwlocks that it holds for reading. */
-static void decode_reads(const struct fib_layout *layout, const void *bytes, struct fib_row *row)
+/* The locks that it holds: rwlocks for reading, and the last one that it took exclusively. */
+static void decode_held(const struct fib_layout *layout, const void *bytes, struct fib_row *row)
 {
 	const struct fib_layout_field f = layout->fields[FIB_FIELD_READS];
 	const size_t n = f.size / sizeof *row->reads;
@@ -114,14 +114,17 @@ static void decode_reads(const struct fib_layout *layout, const void *bytes, str
 	row->reading = (uint32_t)field(layout, bytes, FIB_FIELD_READS_MORE);
 	for (i = 0; i < FIB_ROW_READS; i++)
 		row->reading += row->reads[i] != 0;
+	row->held = field(layout, bytes, FIB_FIELD_HELD);
+	row->held_at = row->held ? field(layout, bytes, FIB_FIELD_HELD_AT) : 0;
 }
 
 /* Whether a fiber that has exited reports an error of its own. */
-static bool failed(const struct fib_layout *layout, const void *bytes)
+static void decode_end(const struct fib_layout *layout, const void *bytes, struct fib_row *row)
 {
 	const int32_t error = (int32_t)field(layout, bytes, FIB_FIELD_ERROR);
 
-	return error != 0 && error != -ECANCELED;
+	if (row->state == FIBER_DEAD && error != 0 && error != -ECANCELED)
+		row->flags |= FIB_ROW_FAILED;
 }
 
 bool fib_row_decode(const struct fib_layout *layout, const void *bytes, uint64_t address,
@@ -157,8 +160,6 @@ bool fib_row_decode(const struct fib_layout *layout, const void *bytes, uint64_t
 	ret->entry = field(layout, bytes, FIB_FIELD_ENTRY);
 	ret->labels = field(layout, bytes, FIB_FIELD_LABELS);
 	ret->deadline = INT64_MAX;
-	ret->held = field(layout, bytes, FIB_FIELD_HELD);
-	ret->held_at = ret->held ? field(layout, bytes, FIB_FIELD_HELD_AT) : 0;
 	ret->carrier = FIB_ROW_CARRIER_NONE;
 	text(ret->name, sizeof ret->name, bytes, layout->fields[FIB_FIELD_NAME]);
 
@@ -167,10 +168,9 @@ bool fib_row_decode(const struct fib_layout *layout, const void *bytes, uint64_t
 		ret->state = FIBER_RUNNING;
 		ret->carrier = (uint16_t)field(layout, bytes, FIB_FIELD_CARRIER);
 	}
-	if (ret->state == FIBER_DEAD && failed(layout, bytes))
-		ret->flags |= FIB_ROW_FAILED;
+	decode_end(layout, bytes, ret);
 	decode_times(layout, bytes, now, ret);
-	decode_reads(layout, bytes, ret);
+	decode_held(layout, bytes, ret);
 	if (!fib_row_waits(ret->state, ret->wait_kind, running, ret->pins)) {
 		ret->wait_kind = FIB_WAIT_NONE;
 	} else if (ret->wait_kind != FIB_WAIT_YIELD) {
