@@ -44,6 +44,7 @@ const struct tool_option tool_options[TOOL_OPT_COUNT] = {
 	[TOOL_OPT_PERFETTO] = {"perfetto", 0, NULL, "the Trace Event Format (JSON)"},
 	[TOOL_OPT_PPROF] = {"pprof", 0, "FILE", "write a profile for pprof to FILE"},
 	[TOOL_OPT_RING] = {"ring", 0, "EVENTS", "how many a carrier can note between two readings"},
+	[TOOL_OPT_SINCE] = {"since", 0, "SNAPSHOT", "an older snapshot to compare with"},
 	[TOOL_OPT_SNAPSHOT] = {"snapshot", 0, "FILE", "the snapshot to read, in place of PROCESS"},
 	[TOOL_OPT_SORT] = {"sort", 's', "NAME", "order by it; '-' before it: the largest first"},
 	[TOOL_OPT_SOURCE] = {"source", 0, "N", "show N lines of source around each place"},

@@ -12,11 +12,22 @@
 #include "inspect/text/duration.h"
 #include "inspect/unwind/thread_stack_walk.h"
 
+/*
+ * Whether to ask for how deep each stack was ever used, which costs a system call a fiber. The number
+ * of fibers is known after the first reading. What never changes is read once, and costs no program.
+ */
+static bool wants_depths(const struct ins_look *look, const struct ins_confirmed *before)
+{
+	return look->single ? ins_source_still(look->source)
+			    : before->table && ins_table_count(before->table) <= INS_LOOK_DEPTHS;
+}
+
 /* The words of a finding are of a source whose modules were read; a verdict has none. */
 static int read_once(struct ins_look *look, const struct ins_confirmed *before,
 		     struct ins_error *error)
 {
-	const struct ins_request request = {.modules = !look->silent, .reads = true};
+	const struct ins_request request = {
+		.modules = !look->silent, .reads = true, .high_water = wants_depths(look, before)};
 	const int rc = ins_confirm_read(look->source, &request, look->pid, look->single, before,
 					&look->last, error);
 
@@ -74,6 +85,8 @@ void ins_look_drop(struct ins_look *look)
 {
 	ins_confirmed_free(&look->earlier);
 	ins_confirmed_free(&look->last);
+	ins_table_free(look->since);
+	ins_peers_free(&look->peers);
 	ins_symbols_free(look->symbols);
 	ins_unwinder_free(look->unwinder);
 }

@@ -14,6 +14,7 @@
 #include <sys/types.h>
 
 #include "inspect/process/condition.h"
+#include "inspect/process/peers.h"
 #include "inspect/symbols/symbolize.h"
 #include "inspect/text/strbuf.h"
 #include "inspect/unwind/unwind.h"
@@ -25,14 +26,23 @@
 /* A fiber that could run should run within this. */
 #define INS_LOOK_DELAY INT64_C(200000000) /* ns */
 
+/* Growth needs readings that are this far apart: every server has bursts. */
+#define INS_GROWTH_NS INT64_C(2000000000)
+/* Of more fibers it is not asked how deep their stacks were ever used. */
+#define INS_LOOK_DEPTHS 20000u
+
 struct ins_look {
 	struct ins_source *source;
 	pid_t pid;   /* the process, if its /proc can be read; 0: none */
 	bool single; /* read once: nothing changes in it, or there is no time */
 	bool silent; /* nothing will be put into words */
 	bool halted; /* the process does not run: a rule has found out why */
-	struct ins_confirmed earlier, last;		  /* single: earlier is empty */
+	struct ins_confirmed earlier, last; /* single: earlier is empty */
+	/* An older reading, for what takes long to show, and how much older it is, ns; NULL: none. */
+	struct ins_table *since;
+	int64_t since_ago;
 	struct ins_condition condition_before, condition; /* at these readings, of pid */
+	struct ins_peers peers;				  /* of pid, if a rule has asked for them */
 	struct ins_unwinder *unwinder;			  /* silent: NULL, as is symbols */
 	struct ins_symbols *symbols;
 };

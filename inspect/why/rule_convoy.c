@@ -102,7 +102,29 @@ static bool find_first(const struct ins_look *look, size_t root, struct ins_fibe
 	return first < n;
 }
 
-/* fiber 3 "compactor" holds rwlock "table" and has slept for 41s, 18s left at store.c:230 in compact */
+/* Where the fiber took the object that this one waits for, if it has taken no other lock since. */
+static void say_taken(struct ins_look *look, const struct ins_fiber *holder,
+		      const struct ins_fiber *waiter, struct ins_strbuf *line)
+{
+	const bool rwlock = waiter->row.wait_kind == FIB_WAIT_RWLOCK_READ ||
+			    waiter->row.wait_kind == FIB_WAIT_RWLOCK_WRITE;
+	char place[256];
+
+	/* 1: see FIB_FIELD_HELD. */
+	if (!holder->row.held || holder->row.held != waiter->row.wait_object + (rwlock ? 1 : 0))
+		return;
+	ins_look_place_of(look, holder->row.held_at, true, place, sizeof place);
+	if (!place[0])
+		return;
+	ins_strbuf_text(line, " (taken at ");
+	ins_strbuf_text(line, place);
+	ins_strbuf_char(line, ')');
+}
+
+/*
+ * fiber 3 "compactor" holds rwlock "table" for at least 41s (taken at store.c:212 in compact) and has
+ * slept for 41s, 18s left at store.c:230 in compact
+ */
 static void say_root(struct ins_look *look, size_t root, const struct ins_fiber *fiber,
 		     struct ins_finding *f)
 {
@@ -118,6 +140,7 @@ static void say_root(struct ins_look *look, size_t root, const struct ins_fiber 
 			ins_strbuf_text(&line, " for at least ");
 			ins_duration_say(&line, waiter.row.age);
 		}
+		say_taken(look, fiber, &waiter, &line);
 	}
 	ins_strbuf_text(&line, holds ? " and " : " ");
 	ins_look_say_doing(look, fiber, &line);

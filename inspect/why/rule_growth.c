@@ -2,8 +2,8 @@
 /*
  * rule_growth.c - fibers from one place that only get more
  *
- * Only readings that are GROWTH_NS apart or more tell that (--for), since every server has bursts. A
- * place is reported if it has MANY fibers, has more than before, and none of those that it had has
+ * Only readings that are INS_GROWTH_NS apart or more tell that: with --for, or an older snapshot of the
+ * process (--since). A place is reported if it has MANY fibers, has more than before, and none of those that it had has
  * ended.
  */
 #include "inspect/why/rules.h"
@@ -14,8 +14,7 @@
 
 #include "inspect/text/duration.h"
 
-#define GROWTH_NS INT64_C(2000000000)
-#define MANY	  100
+#define MANY 100
 
 struct site {
 	uint64_t pc;
@@ -63,17 +62,29 @@ static size_t count_site(const struct born *all, size_t n, size_t at, struct sit
 	return at;
 }
 
+static struct ins_table *before(const struct ins_look *look)
+{
+	return look->since ? look->since : look->earlier.table;
+}
+
+/* ns between the readings; 0: there is only one. */
+static int64_t between(const struct ins_look *look)
+{
+	if (look->since)
+		return look->since_ago;
+	return look->single ? 0 : look->last.at - look->earlier.at;
+}
+
 /* All fibers of both readings by place, and their number. NULL: no memory. */
 static struct born *gather_both(struct ins_look *look, size_t *ret_n)
 {
-	struct born *all =
-		calloc(ins_table_count(look->earlier.table) + ins_table_count(look->last.table) + 1,
-		       sizeof *all);
+	struct born *all = calloc(
+		ins_table_count(before(look)) + ins_table_count(look->last.table) + 1, sizeof *all);
 
 	if (!all)
 		return NULL;
-	*ret_n = gather(look->earlier.table, look->last.table, false, all);
-	*ret_n += gather(look->last.table, look->earlier.table, true, all + *ret_n);
+	*ret_n = gather(before(look), look->last.table, false, all);
+	*ret_n += gather(look->last.table, before(look), true, all + *ret_n);
 	qsort(all, *ret_n, sizeof *all, by_place);
 	return all;
 }
@@ -86,7 +97,7 @@ static int find(struct ins_look *look, struct ins_findings *ret)
 	size_t n, at = 0;
 	int rc = 0;
 
-	if (look->single || look->last.at - look->earlier.at < GROWTH_NS)
+	if (between(look) < INS_GROWTH_NS)
 		return 0;
 	all = gather_both(look, &n);
 	if (!all)
@@ -120,7 +131,7 @@ static void say(struct ins_look *look, struct ins_finding *f)
 	ins_strbuf_text(&line, " from one place only get more: ");
 	ins_strbuf_number(&line, f->weight);
 	ins_strbuf_text(&line, " in ");
-	ins_duration_say(&line, look->last.at - look->earlier.at);
+	ins_duration_say(&line, between(look));
 	ins_strbuf_text(&line, ", and none has ended");
 	line = ins_finding_line(f);
 	ins_strbuf_text(&line, "spawned at ");
@@ -132,4 +143,4 @@ static void say(struct ins_look *look, struct ins_finding *f)
 }
 
 const struct ins_rule ins_rule_growth = {
-	"growth", "fibers from one place that only get more (--for 2s or more)", find, say};
+	"growth", "fibers from one place that only get more (--for 2s, --since)", find, say};

@@ -1,15 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* rule_stack.c - fibers whose stacks are nearly full, by the function that they run */
+/*
+ * rule_stack.c - fibers whose stacks are nearly full, by the function that they run
+ *
+ * What a stack holds now is known of every fiber that does not run. How deep it was ever used is known
+ * in a core, and in a program with few fibers (INS_LOOK_DEPTHS). Stacks are reused: that may have been
+ * another fiber's use. It is the same program's, and the next one may be deeper.
+ */
 #include "inspect/why/rules.h"
 
 #include <errno.h>
 
 #define FULL_PERCENT 90
 
-/* The most that was ever used, if that is known. */
+/*
+ * The most that was ever used, if that is known. A stack of which every page is in memory says nothing:
+ * a debugger that has written a core has read all of it, or the system has made it part of a huge page.
+ */
 static uint64_t used(const struct fib_row *row)
 {
-	return row->stack_high_water != FIB_ROW_UNKNOWN && row->stack_high_water > row->stack_used
+	return row->stack_high_water < row->stack_size && row->stack_high_water > row->stack_used
 		       ? row->stack_high_water
 		       : row->stack_used;
 }

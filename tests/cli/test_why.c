@@ -1,46 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * test_why.c - each fault of the fixture trouble is found, and its twin is not, from every source
- *
- * fiberctl asks the program; fibertrace reads it while it runs and while it is stopped, a snapshot and
- * a core. All give the same verdict.
- */
-#include <errno.h>
-#include <signal.h>
+/* test_why.c - what why prints, of programs with and without fibers, and its verdict in a word */
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #include "tests/harness/cli/json.h"
 #include "tests/harness/watchdog.h"
 
 #define LASTS 3
 #define SLOW  4
-
-static const struct trouble {
-	const char *name;
-	const char *rule; /* NULL: nothing must be found */
-	int code;
-	const char *function; /* of its place; "": it has none that can be known */
-	bool files;	      /* a core and a snapshot have it too */
-	const char *time;     /* of --for */
-} troubles[] = {
-	{"convoy", "convoy", SLOW, "compact", true, "0.2"},
-	{"deadlock", "deadlock", LASTS, "first_then_second", true, "0.2"},
-	{"carrier", "carrier", SLOW, "", true, "0.2"},
-	{"delay", "delay", SLOW, "compute_long_and_yield", true, "0.2"},
-	{"pinned", "pinned", SLOW, "", true, "0.2"},
-	{"stack", "stack", SLOW, "fill", true, "0.2"},
-	{"growth", "growth", SLOW, "begin", false, "2s"},
-	{"limits", "limits", SLOW, "", false, "0.2"},
-	{"no-convoy", NULL, 0, "", true, "0.2"},
-	{"no-deadlock", NULL, 0, "", true, "0.2"},
-	{"no-carrier", NULL, 0, "", true, "0.2"},
-	{"no-pinned", NULL, 0, "", true, "0.2"},
-	{"no-stack", NULL, 0, "", true, "0.2"},
-	{"no-growth", NULL, 0, "", true, "2s"},
-	{"no-limits", NULL, 0, "", true, "0.2"},
-};
 
 static const json_t *finding(const json_t *answer, const char *rule)
 {
@@ -51,64 +18,6 @@ static const json_t *finding(const json_t *answer, const char *rule)
 		if (!strcmp(json_text(found, "rule"), rule))
 			return found;
 	return NULL;
-}
-
-/* Ask for the verdict on a program or a file. stopped: that is a finding too. */
-static void expect(const struct trouble *t, const char *tool, const char *who, bool stopped)
-{
-	struct harness_process *p = cli_run(tool, "why", who, "--json", "--for", t->time, NULL);
-	json_t *answer = json_ended(p, stopped ? LASTS : t->code);
-	const size_t count = json_array_size(json_object_get(answer, "findings"));
-	const json_t *found = t->rule ? finding(answer, t->rule) : NULL;
-	/* A process that does not run delays fibers without a fault of its own. */
-	const bool hidden =
-		stopped && t->rule && (!strcmp(t->rule, "carrier") || !strcmp(t->rule, "delay"));
-
-	if (count != (stopped ? 1u : 0u) + (t->rule && !hidden ? 1u : 0u))
-		fail_msg("%s %s %s: %s", tool, t->name, who, json_dumps(answer, 0));
-	json_promise(answer, "answer", JSON_ANSWER " findings:a found:i");
-	assert_int_equal(json_int(answer, "found"), count);
-	if (stopped)
-		assert_non_null(finding(answer, "stopped"));
-	if (t->rule && !hidden) {
-		assert_non_null(found);
-		json_promise(found, "finding",
-			     "rule:s severity:s fibers:i fiberIds:a place:s? text:s evidence:a");
-		assert_string_equal(json_text(found, "severity"),
-				    t->code == LASTS ? "lasting" : "slow");
-		cli_contains(json_text(found, "place"), t->function);
-	}
-	json_decref(answer);
-}
-
-static void expect_everywhere(void **state)
-{
-	const struct trouble *t = *state;
-	struct harness_process *p = cli_start(NULL, "ready ", "trouble", t->name, NULL), *q;
-	char who[32], snapshot[HARNESS_PATH], core[HARNESS_PATH];
-	const struct trouble in_a_file = {
-		t->name, t->files ? t->rule : NULL, t->files ? t->code : 0, t->function, true,
-		t->time};
-
-	snprintf(who, sizeof who, "%d", (int)p->pid);
-	expect(t, "fiberctl", who, false);
-	/* 1: the stack of a fiber that runs is missing in it. */
-	q = cli_run("fiberctl", "snapshot", who, "-o", harness_file(snapshot, "trouble.snap"),
-		    "--force", NULL);
-	assert_true(q->ended && (q->status == 0 || WEXITSTATUS(q->status) == 1));
-	harness_free(q);
-	expect(&in_a_file, "fiberctl", snapshot, false);
-	/* growth needs a program that runs between the readings. */
-	if (!*harness_sanitizer()) {
-		expect(t, "fibertrace", who, false);
-		cli_core(p->pid, "trouble.core", core);
-		expect(&in_a_file, "fibertrace", core, false);
-		assert_int_equal(kill(p->pid, SIGSTOP), 0);
-		if (strcmp(t->name, "growth"))
-			expect(t, "fibertrace", who, true);
-		assert_int_equal(kill(p->pid, SIGCONT), 0);
-	}
-	harness_free(p);
 }
 
 static void test_text_has_the_numbers_the_place_and_the_command_for_more(void **state)
@@ -257,6 +166,86 @@ static void test_readers_that_wait_for_each_other_are_found(void **state)
 	expect_deadlock("--upgrade", "2", "2 fibers wait for each other");
 }
 
+static void take_snapshot(pid_t pid, const char *name, char path[HARNESS_PATH])
+{
+	struct harness_process *p = cli_run("fiberctl", "snapshot", cli_number((uint64_t)pid), "-o",
+					    harness_file(path, name), "--force", NULL);
+
+	cli_expect(p, 0);
+	harness_free(p);
+}
+
+/* Whether why reports growth since the snapshot: it needs some time. */
+struct growing {
+	char pid[32], snapshot[HARNESS_PATH];
+};
+
+static bool has_grown(void *context)
+{
+	const struct growing *g = context;
+	struct harness_process *p =
+		cli_run("fiberctl", "why", g->pid, "--since", g->snapshot, "--json", NULL);
+	bool ret = harness_exit_code(p) == SLOW;
+	json_t *answer;
+
+	if (ret) {
+		answer = json_ended(p, SLOW);
+		assert_non_null(finding(answer, "growth"));
+		json_decref(answer);
+	} else {
+		/* The snapshot is not old enough yet. */
+		cli_expect_error(p, 2, "fiberctl", "growth shows after 2s");
+	}
+	return ret;
+}
+
+static void test_growth_is_found_since_an_older_snapshot(void **state)
+{
+	struct harness_process *p = cli_start(NULL, "ready ", "trouble", "growth", NULL), *q;
+	struct growing g;
+	char later[HARNESS_PATH];
+
+	(void)state;
+	snprintf(g.pid, sizeof g.pid, "%d", (int)p->pid);
+	take_snapshot(p->pid, "since.snap", g.snapshot);
+	assert_true(harness_until(has_grown, &g, 30));
+	take_snapshot(p->pid, "later.snap", later);
+	q = cli_run("fiberctl", "why", later, "--since", g.snapshot, NULL);
+	cli_expect(q, SLOW);
+	cli_contains(q->out.bytes, " fibers from one place only get more: ");
+	cli_contains(q->out.bytes, "spawned at trouble.c:");
+	harness_free(q);
+	/* The other way round. */
+	cli_expect_error(cli_run("fiberctl", "why", g.snapshot, "--since", later, NULL), 2,
+			 "fiberctl", "is newer than what it is compared with");
+	harness_free(p);
+}
+
+static void test_since_needs_a_snapshot_of_the_same_process(void **state)
+{
+	struct harness_process *p = cli_start(NULL, "ready ", "trouble", "no-stack", NULL);
+	struct harness_process *q = cli_start(NULL, "ready ", "trouble", "no-stack", NULL);
+	const char *pid = cli_number((uint64_t)p->pid);
+	char other[HARNESS_PATH], wrong[HARNESS_PATH];
+	FILE *file = fopen(harness_file(wrong, "wrong.snap"), "w");
+
+	(void)state;
+	assert_non_null(file);
+	fputs("not a snapshot\n", file);
+	assert_int_equal(fclose(file), 0);
+	take_snapshot(q->pid, "other.snap", other);
+	cli_expect_error(cli_run("fiberctl", "why", pid, "--since", other, NULL), 2, "fiberctl",
+			 "is from another process, or from another run of the program");
+	cli_expect_error(cli_run("fiberctl", "why", pid, "--since", wrong, NULL), 2, "fiberctl",
+			 "wrong.snap");
+	cli_expect_error(cli_run("fiberctl", "why", pid, "--since", "/nowhere.snap", NULL), 2,
+			 "fiberctl", "/nowhere.snap");
+	cli_expect_error(cli_run("fiberctl", "why", pid, "--since", NULL), 64, "fiberctl",
+			 "--since");
+	harness_free(q);
+	harness_free(p);
+}
+
 static void test_usage_errors_are_named(void **state)
 {
 	(void)state;
@@ -268,23 +257,18 @@ static void test_usage_errors_are_named(void **state)
 
 int main(void)
 {
-	struct CMUnitTest tests[sizeof troubles / sizeof *troubles + 7] = {
+	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_text_has_the_numbers_the_place_and_the_command_for_more),
 		cmocka_unit_test(test_text_of_a_healthy_program_says_what_it_waits_for),
+		cmocka_unit_test(test_growth_is_found_since_an_older_snapshot),
+		cmocka_unit_test(test_since_needs_a_snapshot_of_the_same_process),
 		cmocka_unit_test(test_usage_errors_are_named),
 		cmocka_unit_test(test_verdict_of_threads),
 		cmocka_unit_test(test_waits_that_no_fiber_and_no_thread_can_end_are_found),
 		cmocka_unit_test(test_readers_that_wait_for_each_other_are_found),
 		cmocka_unit_test(test_list_of_programs_has_the_verdict_in_a_word),
 	};
-	static char names[sizeof troubles / sizeof *troubles][64];
 
-	for (size_t i = 0; i < sizeof troubles / sizeof *troubles; i++) {
-		snprintf(names[i], sizeof names[i], "test_verdict_of_%s_is_the_same_everywhere",
-			 troubles[i].name);
-		tests[i + 7] = (struct CMUnitTest){names[i], expect_everywhere, NULL, NULL,
-						   (void *)(uintptr_t)&troubles[i]};
-	}
 	harness_watchdog(110);
-	return _cmocka_run_group_tests("why", tests, sizeof tests / sizeof *tests, NULL, NULL);
+	return cmocka_run_group_tests_name("why", tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 #include "inspect/render/render_why.h"
 #include "inspect/why/rules.h"
 #include "tool/cmd/commands.h"
+#include "tool/cmd/why_since.h"
 #include "tool/report.h"
 
 #define MOST 64 /* findings with words, as JSON */
@@ -47,8 +48,13 @@ static int ask(const struct tool_arguments *arguments, struct ins_look *look, in
 {
 	struct ins_findings findings = {0};
 	struct ins_error error = {""};
-	int rc = ins_look_take(look, between, &error), code;
+	const char *since = arguments->option[TOOL_OPT_SINCE];
+	int rc = ins_look_take(look, between, &error), code = TOOL_WELL;
 
+	if (rc == 0 && since)
+		code = tool_why_since(look, since);
+	if (code != TOOL_WELL)
+		return code;
 	if (rc == 0)
 		rc = ins_rules_apply(look, arguments->json ? MOST : INS_WHY_SCREEN, &findings);
 	if (rc < 0)
@@ -94,8 +100,13 @@ const struct tool_command tool_why = {
 		"  carrier   a fiber keeps a carrier, and others can run and wait for 200ms\n"
 		"  delay     fibers that can run wait for 200ms at the 99th percentile\n"
 		"  pinned    fibers wait while they are pinned, for 1s and more\n"
-		"  stack     stacks of which 90 % or more are used\n"
-		"  growth    fibers from one place only get more: with --for 2s or more\n"
+		"  forgotten fibers wait for 1s and more for an object without a waiter\n"
+		"  peer      5 connections or more to one address wait for an answer for 1s\n"
+		"  offload   a blocking call has waited for a thread for 1s and more\n"
+		"  failed    a background fiber has failed and was not joined\n"
+		"  stack     stacks of which 90 % or more are used, or were\n"
+		"  growth    fibers from one place only get more: with --for 2s or more, or\n"
+		"            since an older snapshot of the process\n"
 		"  limits    90 % of the descriptors, or of the control group's memory, are used\n"
 		"  stopped   its CPU quota is used up\n"
 		"A core or a snapshot is read once.\n"
@@ -104,6 +115,6 @@ const struct tool_command tool_why = {
 		"itself, 4 for others.\n",
 	.least = 1,
 	.most = 1,
-	.options = TOOL_TAKES(TOOL_OPT_FOR),
+	.options = TOOL_TAKES(TOOL_OPT_FOR) | TOOL_TAKES(TOOL_OPT_SINCE),
 	.run = run,
 };

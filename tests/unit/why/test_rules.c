@@ -298,9 +298,133 @@ static void test_stack_is_nine_tenths_used(void **state)
 	fiber.row.stack_used = 1000;
 	fiber.row.stack_high_water = 90000; /* it was once */
 	stays(&fiber);
+	fiber.row.id = 3;
+	fiber.row.stack_high_water = 100000; /* a debugger has read all of it */
+	stays(&fiber);
 	assert_int_equal(found(&ins_rule_stack), 1);
 	assert_int_equal(findings.all[0].fibers, 1);
 	assert_int_equal(findings.all[0].subject, 1);
+}
+
+static struct ins_fiber make_forgotten(uint64_t id, int64_t age)
+{
+	struct ins_fiber fiber = waiting_for(id, FIB_WAIT_COND, 7, 0);
+
+	fiber.row.flags = FIB_ROW_FORGOTTEN;
+	fiber.row.age = age;
+	return fiber;
+}
+
+static void test_forgotten_is_an_old_wait_that_no_signal_reaches(void **state)
+{
+	struct ins_fiber fiber = make_forgotten(1, S);
+
+	(void)state;
+	stays(&fiber);
+	assert_int_equal(found(&ins_rule_forgotten), 1);
+	assert_int_equal(findings.all[0].fibers, 1);
+	assert_int_equal(findings.all[0].severity, INS_SLOW);
+}
+
+static void test_forgotten_is_not_one_that_is_idle_or_being_woken_or_has_a_deadline(void **state)
+{
+	struct ins_fiber fiber = make_forgotten(1, S / 2);
+
+	(void)state;
+	stays(&fiber);
+	fiber = make_forgotten(2, S);
+	was_switched(fiber);
+	fiber = make_forgotten(3, S);
+	fiber.row.deadline = 90 * S;
+	stays(&fiber);
+	fiber = make_forgotten(4, S); /* it is idle */
+	fiber.row.flags = 0;
+	stays(&fiber);
+	fiber = make_forgotten(5, S); /* it has just been claimed */
+	fiber.row.flags = 0;
+	waiting_put(&before, &fiber);
+	fiber.row.flags = FIB_ROW_FORGOTTEN;
+	waiting_put(&after, &fiber);
+	assert_int_equal(found(&ins_rule_forgotten), 0);
+}
+
+/* Two fibers wait for calls; a call has been without a thread for this long. */
+static size_t found_offload(uint32_t queued, int64_t since)
+{
+	struct ins_fiber fiber = waiting_for(1, FIB_WAIT_OFFLOAD, 0, 0);
+
+	stays(&fiber);
+	fiber.row.id = 2;
+	stays(&fiber);
+	source.layout.offload_threads = 64;
+	source.layout.offload_queued = queued;
+	source.layout.offload_since = (uint64_t)since;
+	return found(&ins_rule_offload);
+}
+
+static void test_offload_is_a_call_that_no_thread_took_for_a_second(void **state)
+{
+	(void)state;
+	assert_int_equal(found_offload(1, 4 * S), 1); /* rows are of 5 s */
+	assert_int_equal(findings.all[0].fibers, 2);
+}
+
+static void test_offload_is_not_a_burst(void **state)
+{
+	(void)state;
+	assert_int_equal(found_offload(900, 4 * S + 1), 0);
+}
+
+static void test_offload_is_not_where_nothing_is_queued_or_the_time_is_nonsense(void **state)
+{
+	(void)state;
+	assert_int_equal(found_offload(0, 1), 0);
+	source.layout.offload_queued = 1;
+	source.layout.offload_since = UINT64_MAX;
+	assert_int_equal(ins_rule_offload.find(&look, &findings), 0);
+	assert_int_equal(findings.count, 0);
+}
+
+static struct ins_fiber make_failed(uint64_t id, unsigned flags)
+{
+	struct ins_fiber fiber = in_state(id, FIBER_DEAD, S);
+
+	fiber.row.flags = (uint8_t)flags;
+	return fiber;
+}
+
+static void test_failed_is_a_background_fiber_that_is_not_joined(void **state)
+{
+	struct ins_fiber fiber = make_failed(1, FIBER_BACKGROUND | FIB_ROW_FAILED);
+
+	(void)state;
+	stays(&fiber);
+	fiber = make_failed(2, FIBER_BACKGROUND); /* it has ended well */
+	stays(&fiber);
+	fiber = make_failed(3, FIB_ROW_FAILED); /* whoever joins it learns that */
+	stays(&fiber);
+	fiber = make_failed(4, FIBER_BACKGROUND | FIB_ROW_FAILED);
+	waiting_put(&before, &fiber); /* it was joined meanwhile */
+	fiber = make_failed(5, FIBER_BACKGROUND | FIB_ROW_FAILED);
+	waiting_put(&after, &fiber); /* it has just ended */
+	assert_int_equal(found(&ins_rule_failed), 1);
+	assert_int_equal(findings.all[0].fibers, 1);
+	assert_int_equal(findings.all[0].subject, 0);
+}
+
+static void test_peer_needs_a_process_that_can_be_asked(void **state)
+{
+	struct ins_fiber fiber;
+
+	(void)state;
+	for (unsigned id = 1; id < 20; id++) {
+		fiber = waiting_for(id, FIB_WAIT_FD, 0, 0);
+		stays(&fiber);
+	}
+	assert_int_equal(found(&ins_rule_peer), 0);
+	look.pid = INT32_MAX;
+	assert_int_equal(ins_rule_peer.find(&look, &findings), 0);
+	assert_int_equal(findings.count, 0);
 }
 
 /* The site has 200 fibers, then `more`; `ended` of the first are gone. */
@@ -323,6 +447,28 @@ static void test_growth_is_more_and_none_ended(void **state)
 	assert_int_equal(found(&ins_rule_growth), 1);
 	assert_int_equal(findings.all[0].fibers, 210);
 	assert_int_equal(findings.all[0].weight, 10);
+}
+
+static void test_growth_is_measured_from_an_older_reading_if_there_is_one(void **state)
+{
+	struct waiting old = waiting_new();
+	struct ins_fiber fiber;
+
+	(void)state;
+	for (unsigned id = 1; id <= 150; id++) {
+		fiber = waiting_for(id, FIB_WAIT_SLEEP, 0, 0);
+		waiting_put(&old, &fiber);
+	}
+	grow(0, 0);
+	look.single = true;
+	look.since = old.table;
+	look.since_ago = INS_GROWTH_NS - 1;
+	assert_int_equal(found(&ins_rule_growth), 0);
+	look.since_ago = INS_GROWTH_NS;
+	assert_int_equal(ins_rule_growth.find(&look, &findings), 0);
+	assert_int_equal(findings.count, 1);
+	assert_int_equal(findings.all[0].weight, 50);
+	waiting_free(&old);
 }
 
 static void test_growth_is_not_where_one_has_ended(void **state)
@@ -385,7 +531,15 @@ int main(void)
 		RULE_TEST(test_delay_of_all_is_found),
 		RULE_TEST(test_pinned_is_a_wait_of_a_second),
 		RULE_TEST(test_stack_is_nine_tenths_used),
+		RULE_TEST(test_forgotten_is_an_old_wait_that_no_signal_reaches),
+		RULE_TEST(test_forgotten_is_not_one_that_is_idle_or_being_woken_or_has_a_deadline),
+		RULE_TEST(test_offload_is_a_call_that_no_thread_took_for_a_second),
+		RULE_TEST(test_offload_is_not_a_burst),
+		RULE_TEST(test_offload_is_not_where_nothing_is_queued_or_the_time_is_nonsense),
+		RULE_TEST(test_failed_is_a_background_fiber_that_is_not_joined),
+		RULE_TEST(test_peer_needs_a_process_that_can_be_asked),
 		RULE_TEST(test_growth_is_more_and_none_ended),
+		RULE_TEST(test_growth_is_measured_from_an_older_reading_if_there_is_one),
 		RULE_TEST(test_growth_is_not_where_one_has_ended),
 		RULE_TEST(test_growth_is_not_where_nothing_was_added),
 		RULE_TEST(test_findings_are_sorted_worst_first),
