@@ -12,6 +12,7 @@
 # make single            run the tests of libfiber linked with libfiber-test in its place (scripts/single.mk)
 # make fuzz              fuzz each parser of foreign input for FUZZ_SECONDS=60 (clang)
 # make soak              run a server whose clients leave at any moment for SOAK_SECONDS=3600; SAN= as above
+# make why-healthy       ask `why` COUNT=1000 times about each of 30 programs without a fault
 # make bench             compare libfiber with its peers; also bench-instructions, bench-http, ... (scripts/bench.mk)
 # make deps-bench        install the packages of these peers
 # make install           install below PREFIX=/usr/local, into DESTDIR=; make uninstall removes it

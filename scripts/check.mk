@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # check.mk - every test, and the demonstration
 
-.PHONY: check check-no-uring no-uring tests demo crowds stress soak
+.PHONY: check check-no-uring no-uring tests demo crowds stress soak why-healthy
 
 # The tools and the models have one thread, so ThreadSanitizer cannot find anything in them. In tests/cli, tools without it
 # inspect programs with it.
@@ -66,7 +66,7 @@ plain: $(BARE)
 # Tests that use the installed files, read printed text or build programs in their own way. They do not run with a sanitizer.
 STRANGERS := scripts/test-headers.sh scripts/test-install.sh scripts/test-man.py scripts/check-schema.py \
 	scripts/test-debuggers.py scripts/test-mi.py scripts/test-matrix.py scripts/test-adapters.py scripts/test-sanitizers.py \
-	scripts/test-bench-pictures.py scripts/test-model.py
+	scripts/test-bench-pictures.py scripts/test-model.py scripts/why-healthy.py
 
 check: lib tools fixtures examples tests crowds variants bugs $(if $(MODELLED),$(BUILD)/bench/model)
 	@$(if $(ONE_THREAD),echo "$(NOT_RUN)")
@@ -98,6 +98,11 @@ stress: $(STRESS_BIN) $(BUILD)/tests/cli/test_random_traces lib tools fixtures
 SOAK_SECONDS ?= 3600
 soak: lib tools fixtures
 	@FIBER_SAN='$(SAN)' $(if $(filter thread,$(SAN)),setarch -R) scripts/soak.py $(BUILD)/bin $(SOAK_SECONDS)
+
+# Programs without a fault, about which `fiberctl why` and `fibertrace why` must report nothing. `check` asks twice.
+COUNT ?= 1000
+why-healthy: lib tools fixtures examples
+	@FIBER_BUILD='$(abspath $(BUILD))' scripts/why-healthy.py $(COUNT)
 
 demo: lib tools fixtures
 	@FIBER_BUILD='$(abspath $(BUILD))' sh scripts/demo.sh

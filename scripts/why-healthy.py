@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""why-healthy.py [COUNT [NAME...]] - ask `why` about programs without a fault, and count what it reports
+
+A false report is the worst fault of `why`. Each program is asked COUNT times, by fiberctl and by fibertrace in turn. An example
+ends by itself, so it is started again for each question; most are too short to be asked at all. Prints TAP, each report, and the
+number of reports. COUNT: 2 if it is not given. NAME: only these programs. The build folder is $FIBER_BUILD.
+"""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILD = pathlib.Path(os.environ.get("FIBER_BUILD", ROOT / "build"))
+SECONDS = 60  # limit of a question
+BETWEEN = "0.05"  # s between the readings: more questions in the same time
+OLD = 1.3  # s: waits of this age count as long
+
+# Programs that run until they are killed, and print a line with "ready" when all is as it stays. Those that hold a lock while
+# others wait for it, keep a carrier or wait while pinned are left out: that is a fault.
+STAYS = ["trouble no-convoy", "trouble no-deadlock", "trouble no-carrier", "trouble no-pinned", "trouble no-stack",
+         "trouble no-growth", "trouble no-limits", "trouble no-forgotten", "trouble no-peer", "trouble no-offload",
+         "trouble no-failed", "places 2000", "family", "family --links 300", "turns", "turns --yield 50", "nameless",
+         "runtimes", "digits --fibers 64", "digits --carriers 1 --no-spawn", "labels", "values", "values-plain"]
+# A server, and what keeps it busy; {port} is the port that it prints.
+SERVERS = [("httpd", None), ("httpd --waiting 1000", None),
+           ("httpd --carriers 2", "load {port} --connections 300 --pause 0"),
+           ("httpd", "load {port} --connections 50 --sleep 20 --pause 0"),
+           ("httpd --carriers 1", "load {port} --connections 200"), ("httpd --carriers 2", "idle 500 --port {port} --ask")]
+
+
+class Program:
+    def __init__(self, words, environ=None):
+        self.process = subprocess.Popen([str(BUILD / words[0]), *words[1:]], stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environ)
+
+    def line(self, *wanted):
+        """The first line that has one of these words."""
+        for line in self.process.stdout:
+            if any(word in line for word in wanted):
+                return line.decode()
+        return ""
+
+    def end(self):
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+        self.process.stdout.close()
+
+
+def ask(tool, pid):
+    """The findings about a process. None: it could not be asked."""
+    done = subprocess.run([str(BUILD / "bin" / tool), "why", str(pid), "--json", "--for", BETWEEN], capture_output=True,
+                          timeout=SECONDS, check=False)
+    if done.returncode not in (0, 1, 3, 4):
+        return None
+    return json.loads(done.stdout)["findings"]
+
+
+class Count:
+    def __init__(self):
+        self.number = self.asked = self.reports = 0
+
+    def note(self, name, findings):
+        self.asked += 1
+        for finding in findings:
+            self.reports += 1
+            print("# %s: %s: %s: %s" % (name, finding["rule"], finding["text"], "; ".join(finding["evidence"])))
+
+    def done(self, name, before, asked, skip=""):
+        self.number += 1
+        fine = self.reports == before and (asked or skip)
+        print("%s %d - %s: %d reports, asked %d times%s" % ("ok" if fine else "not ok", self.number, name, self.reports - before,
+                                                           asked, "" if asked else skip), flush=True)
+
+
+def tool_of(i):
+    return ("fiberctl", "fibertrace")[i % 2]
+
+
+def ask_often(name, program, times, count):
+    before, asked = count.reports, 0
+    for i in range(times):
+        findings = ask(tool_of(i), program.process.pid)
+        if findings is not None:
+            asked += 1
+            count.note(name, findings)
+    count.done(name, before, asked if program.process.poll() is None else 0)
+
+
+def stays(words, times, count):
+    program = Program(["bin/" + words.split()[0], *words.split()[1:]])
+    program.line(b"ready")
+    time.sleep(OLD)
+    ask_often(words, program, times, count)
+    program.end()
+
+
+def serves(server, client, times, count):
+    program = Program(["bin/" + server.split()[0], *server.split()[1:]])
+    port = program.line(b"127.0.0.1", b"port").replace("/", " ").split(":")[-1].split()[0]
+    other = None
+    if client:
+        words = client.format(port=port).split()
+        other = Program(["bin/" + words[0], *words[1:]])
+        other.line(b"open")
+    time.sleep(OLD)
+    ask_often(server + (" with " + client.replace(" {port}", "") if client else ""), program, times, count)
+    if other:
+        other.end()
+    program.end()
+
+
+def example(name, times, count):
+    before, asked = count.reports, 0
+    end = time.monotonic() + 2
+    for i in range(times):
+        program = Program(["examples/" + name])
+        findings = ask(tool_of(i), program.process.pid)
+        if findings is not None:
+            asked += 1
+            count.note(name, findings)
+        program.end()
+        if not asked and time.monotonic() > end:
+            break
+    count.done(name, before, asked, " # SKIP it ends too soon")
+
+
+def main():
+    times = int(sys.argv[1]) if len(sys.argv) > 1 else 2
+    names = sys.argv[2:]
+    count = Count()
+    for words in STAYS:
+        if not names or words.split()[0] in names:
+            stays(words, times, count)
+    for server, client in SERVERS:
+        if not names or server.split()[0] in names:
+            serves(server, client, times, count)
+    for path in sorted((BUILD / "examples").iterdir()):
+        if path.is_file() and os.access(path, os.X_OK) and (not names or path.name in names):
+            example(path.name, times, count)
+    print("1..%d" % count.number)
+    print("# asked %d times about %d programs: %d reports" % (count.asked, count.number, count.reports))
+    return 1 if count.reports else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
