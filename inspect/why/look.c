@@ -63,7 +63,10 @@ static int read_again(struct ins_look *look, struct ins_error *error)
 int ins_look_take(struct ins_look *look, int64_t between, struct ins_error *error)
 {
 	const struct ins_confirmed none = {0};
-	int rc = read_once(look, &none, error);
+	int rc;
+
+	look->wanted = between;
+	rc = read_once(look, &none, error);
 
 	if (rc == 0 && !look->single) {
 		wait_for(between);

@@ -33,7 +33,8 @@
 
 struct ins_look {
 	struct ins_source *source;
-	pid_t pid;   /* the process, if its /proc can be read; 0: none */
+	pid_t pid;	/* the process, if its /proc can be read; 0: none */
+	int64_t wanted; /* ns between the readings that were asked for; reading itself takes time too */
 	bool single; /* read once: nothing changes in it, or there is no time */
 	bool silent; /* nothing will be put into words */
 	bool halted; /* the process does not run: a rule has found out why */

@@ -3,7 +3,8 @@
  * rule_growth.c - fibers from one place that only get more
  *
  * Only readings that are INS_GROWTH_NS apart or more tell that: with --for, or an older snapshot of the
- * process (--since). A place is reported if it has MANY fibers, has more than before, and none of those that it had has
+ * process (--since). Where a reading takes as long by itself the program is large or busy, and may be
+ * starting: nobody has asked. A place is reported if it has MANY fibers, has more than before, and none of those that it had has
  * ended.
  */
 #include "inspect/why/rules.h"
@@ -67,12 +68,12 @@ static struct ins_table *before(const struct ins_look *look)
 	return look->since ? look->since : look->earlier.table;
 }
 
-/* ns between the readings; 0: there is only one. */
+/* ns between the readings; 0: there is only one, or they are too close. */
 static int64_t between(const struct ins_look *look)
 {
 	if (look->since)
 		return look->since_ago;
-	return look->single ? 0 : look->last.at - look->earlier.at;
+	return look->single || look->wanted < INS_GROWTH_NS ? 0 : look->last.at - look->earlier.at;
 }
 
 /* All fibers of both readings by place, and their number. NULL: no memory. */

@@ -28,6 +28,7 @@ static int begin(void **state)
 	before = waiting_new();
 	after = waiting_new();
 	look.source = &source;
+	look.wanted = 3 * S;
 	return 0;
 }
 
@@ -478,6 +479,14 @@ static void test_growth_is_not_where_one_has_ended(void **state)
 	assert_int_equal(found(&ins_rule_growth), 0);
 }
 
+static void test_growth_is_not_looked_for_where_only_the_reading_took_long(void **state)
+{
+	(void)state;
+	look.wanted = S / 5;
+	grow(10, 0);
+	assert_int_equal(found(&ins_rule_growth), 0);
+}
+
 static void test_growth_is_not_where_nothing_was_added(void **state)
 {
 	(void)state;
@@ -541,6 +550,7 @@ int main(void)
 		RULE_TEST(test_growth_is_more_and_none_ended),
 		RULE_TEST(test_growth_is_measured_from_an_older_reading_if_there_is_one),
 		RULE_TEST(test_growth_is_not_where_one_has_ended),
+		RULE_TEST(test_growth_is_not_looked_for_where_only_the_reading_took_long),
 		RULE_TEST(test_growth_is_not_where_nothing_was_added),
 		RULE_TEST(test_findings_are_sorted_worst_first),
 		RULE_TEST(test_rules_have_names_and_help),
