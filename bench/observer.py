@@ -33,7 +33,7 @@ SECONDS = 2  # s with a tool, and without it
 Seconds = collections.namedtuple("Seconds", "turns late served over25 over50 over100 longest cpu")
 # Name, command, mean of the random time until the next look, s. FILE: a temporary file.
 LOOKS = [*((name, ["fiberctl", name], 0) for name in
-           ("list", "stacks", "tree", "waits", "deadlock", "carriers", "pinned", "slow", "metrics")),
+           ("list", "stacks", "tree", "waits", "deadlock", "why", "carriers", "pinned", "slow", "metrics")),
          ("top", ["fiberctl", "top", "--once"], 0), ("snapshot", ["fiberctl", "snapshot", "--force", "-o", "FILE"], 0),
          ("record", ["fibertrace", "record", "--for", "1s", "--force", "-o", "FILE"], 0),
          ("traces", ["fibertrace"], 0), ("traces, 1/s", ["fibertrace"], 1)]

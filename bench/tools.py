@@ -60,8 +60,8 @@ class Program:
                 said = (said + block)[-4096:]
         _, status, usage = os.wait4(child, 0)
         code = os.waitstatus_to_exitcode(status)
-        # 3: a deadlock was found.
-        if code not in (0, 3):
+        # 3, 4: something was found.
+        if code not in (0, 3, 4):
             sys.exit("bench-tools: %s ended with %d" % (" ".join(words), code))
         return time.monotonic() - began, usage.ru_maxrss << 10, said
 
@@ -121,7 +121,10 @@ PROGRAMS = [
      [("list of 1,000,000, the first", 1, 200 * MB, timed("fiberctl", "list")),
       ("list of 1,000,000, the next", 1, 200 * MB, timed("fiberctl", "list")),
       ("stacks of 1,000,000 in 300 places", 10, None, timed("fiberctl", "stacks")),
-      ("fibertrace of 1,000,000", 60, 1 << 30, timed("fibertrace"))]),
+      ("fibertrace of 1,000,000", 60, 1 << 30, timed("fibertrace")),
+      ("why of 1,000,000", 5, None, timed("fiberctl", "why"))]),
+    (["places", "100000"],
+     [("why of 100,000", 0.5, None, timed("fiberctl", "why"))]),
     (["crowd", "1000000"],
      [("list of 1,000,000 in every kind of wait, the first", 1, 200 * MB, timed("fiberctl", "list"))]),
     (["crowd", "100000"],
