@@ -38,6 +38,7 @@ static const struct tool_command *const commands[] = {
 	&tool_why,
 	&tool_waits,
 	&tool_deadlock,
+	&trace_leaks,
 	/* compare, convert */
 	&tool_diff,
 	&trace_to_core,

@@ -9,6 +9,6 @@
 extern const struct tool fibertrace;
 
 extern const struct tool_command trace_dump, trace_to_core, trace_record, trace_export,
-	trace_report;
+	trace_report, trace_leaks;
 
 #endif

@@ -6,8 +6,8 @@
 #   base wire layout 0 · arch os 1 · context 2 · stack poll 3 · core 4 · sched 5 · wait 6 · life 7 · watch 8 · sync 9 ·
 #   io 10 · service 11 · runtime 12
 #
-#   inspect/: text 0 · elf 1 · model 2 · unwind process 3 · symbols corefile 4 · values source threads 5 · query recording 6 · waits 7 ·
-#   why 8 · render 9
+#   inspect/: text 0 · elf 1 · model 2 · unwind process 3 · symbols corefile 4 · values source threads 5 · query recording 6 · waits 7 · leaks 8 ·
+#   why 9 · render 10
 #
 # What a file may include:
 #   libfiber/             its own folder, folders with a smaller number, the public <fiber/...>

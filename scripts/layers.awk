@@ -9,8 +9,8 @@ BEGIN {
 	split("0    0    0      1    1  2       3     3    4    5     6    7    8     9    10 11      12", number)
 	for (i in name)
 		layer[name[i]] = number[i]
-	split("text elf model unwind process symbols corefile values source threads query recording waits why render", room)
-	split("0    1   2     3      3       4       4        5      5      5       6     6         7     8   9", storey)
+	split("text elf model unwind process symbols corefile values source threads query recording waits leaks why render", room)
+	split("0    1   2     3      3       4       4        5      5      5       6     6         7     8     9   10", storey)
 	for (i in room)
 		floor[room[i]] = storey[i]
 	# The folders of tool/.

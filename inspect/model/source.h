@@ -165,6 +165,7 @@ struct ins_event;
 struct fib_wire_events;
 struct ins_thread_stack;
 struct ins_thread_ids;
+struct ins_regions;
 
 /* Called for each event (event.h). A result other than 0 ends the read, which returns it. */
 typedef int ins_event_fn(void *context, const struct ins_event *event);
@@ -187,6 +188,11 @@ struct ins_source_ops {
 	 */
 	int (*thread_at)(struct ins_source *source, uint64_t tid, enum ins_thread_ask ask,
 			 struct ins_thread_at *ret);
+	/*
+	 * The readable memory at this moment (region.h), without devices. Returns 0 or a negative
+	 * errno. NULL: not supported.
+	 */
+	int (*regions)(struct ins_source *source, struct ins_regions *ret);
 	/*
 	 * Stop a thread that runs, copy its stack and resume it. Counts the stop in
 	 * source->pauses. Returns as ins_thread_stack_read(). NULL: not supported.

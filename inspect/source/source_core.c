@@ -17,6 +17,7 @@
 #include <fiber/fiber.h>
 
 #include "inspect/corefile/core.h"
+#include "inspect/corefile/core_regions.h"
 #include "inspect/corefile/core_status.h"
 #include "inspect/corefile/core_thread_at.h"
 #include "inspect/model/thread_stack.h"
@@ -276,12 +277,18 @@ static int dead_thread_at(struct ins_source *source, uint64_t tid, enum ins_thre
 	return ins_core_thread_at(&((struct dead *)source)->core, tid, ret);
 }
 
+static int dead_regions(struct ins_source *source, struct ins_regions *ret)
+{
+	return ins_core_regions(&((struct dead *)source)->core, source->modules, ret);
+}
+
 static const struct ins_source_ops dead_ops = {
 	.read = dead_read,
 	.close = dead_close,
 	.thread = dead_thread,
 	.threads = dead_threads,
 	.thread_at = dead_thread_at,
+	.regions = dead_regions,
 };
 
 /* The module of the program itself, or NULL. */

@@ -24,6 +24,7 @@
 #include "inspect/source/source.h"
 #include "inspect/text/duration.h"
 #include "inspect/process/pagemap.h"
+#include "inspect/process/regions.h"
 #include "inspect/source/records.h"
 #include "inspect/source/registry.h"
 #include "inspect/process/permission.h"
@@ -136,6 +137,13 @@ static void live_close(struct ins_source *source)
 	free(l);
 }
 
+static int live_regions(struct ins_source *source, struct ins_regions *ret)
+{
+	/* What is read of them must not be judged by the mappings of an earlier moment. */
+	ins_present_renew(((struct ins_live *)source)->present);
+	return ins_regions_live(source->pid, ret);
+}
+
 static const struct ins_source_ops live_ops = {
 	.read = live_read,
 	.close = live_close,
@@ -143,6 +151,7 @@ static const struct ins_source_ops live_ops = {
 	.threads = ins_thread_ids_live,
 	.thread_at = ins_thread_at_live,
 	.thread_stopped = ins_thread_stack_stopped,
+	.regions = live_regions,
 };
 
 /* Find the modules of the process and the way to read its memory. */

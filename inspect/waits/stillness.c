@@ -32,11 +32,8 @@ static bool ends_from_outside(const struct fib_row *row)
 	}
 }
 
-/* Whether only another fiber or a thread ends the wait of this fiber, or it never runs. */
-static bool is_still(const struct fib_row *row)
+bool ins_stillness_needs_waker(const struct fib_row *row)
 {
-	if (row->state == FIBER_DEAD || row->state == FIBER_CREATED)
-		return true;
 	if (row->wait_kind == FIB_WAIT_NONE || row->deadline != INT64_MAX)
 		return false;
 	/*
@@ -44,6 +41,13 @@ static bool is_still(const struct fib_row *row)
 	 * one wait to the next, so two readings do not show that it has not moved.
 	 */
 	return row->state == FIBER_SUSPENDED && !ends_from_outside(row);
+}
+
+/* Whether only another fiber or a thread ends the wait of this fiber, or it never runs. */
+static bool is_still(const struct fib_row *row)
+{
+	return row->state == FIBER_DEAD || row->state == FIBER_CREATED ||
+	       ins_stillness_needs_waker(row);
 }
 
 bool ins_stillness_old(const struct ins_graph *graph)

@@ -13,6 +13,12 @@
 #include "inspect/model/source.h"
 #include "inspect/waits/graph.h"
 
+/*
+ * Whether the fiber is suspended, without a deadline, and only another fiber or a thread of the
+ * program ends its wait.
+ */
+bool ins_stillness_needs_waker(const struct fib_row *row);
+
 struct ins_stillness {
 	bool all_wait; /* there are fibers, and all wait as above */
 	/*

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* lost.h - find the lost fibers of a source */
+#ifndef INS_LOST_H
+#define INS_LOST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "inspect/model/source.h"
+#include "inspect/query/table.h"
+
+struct ins_lost {
+	struct ins_table *table; /* the fibers, of the last reading */
+	size_t *at;		 /* indices of the lost ones, ascending */
+	bool *held;		 /* something alive has the handle of at[i], and could cancel it */
+	size_t count;
+	/*
+	 * Fibers that seem lost, but of some thread the registers are not known, where a pointer
+	 * could be. They are not in `at`; a problem of the source says why.
+	 */
+	size_t unsure;
+	unsigned looks;
+	uint64_t bytes;	 /* of memory that was read in the last look */
+	int64_t took_ns; /* all looks */
+};
+
+/* Whether the source can be searched. If not, error says why. 0 or -EOPNOTSUPP. */
+int ins_lost_possible(const struct ins_source *source, struct ins_error *error);
+
+/*
+ * Find the fibers that nothing alive can wake. stop: a live process is stopped, and looked at once;
+ * else it runs on, and what is found in the first look must be found again. Returns 0 or a negative
+ * errno with error set. Drop *ret in both cases.
+ */
+int ins_lost_find(struct ins_source *source, bool stop, struct ins_lost *ret,
+		  struct ins_error *error);
+void ins_lost_drop(struct ins_lost *lost); /* zeroed: nothing */
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* lost_groups.h - lost fibers by the place that spawned them and what they wait for */
+#ifndef INS_LOST_GROUPS_H
+#define INS_LOST_GROUPS_H
+
+#include "inspect/leaks/lost.h"
+#include "inspect/text/sample.h"
+
+struct ins_lost_group {
+	uint64_t spawn_pc, entry;
+	uint8_t wait_kind;
+	uint64_t fibers;
+	uint64_t object; /* the one that all wait for; 0: several, or the kind has none */
+	uint64_t stacks; /* bytes of their stacks that are in use, in whole pages */
+	int64_t longest; /* ns that the one which has waited longest waits */
+	size_t example;	 /* the index in lost->table of that one */
+	uint64_t held;	 /* how many of them could still be cancelled */
+	struct ins_sample ids;
+};
+
+struct ins_lost_groups {
+	struct ins_lost_group *at; /* the largest first */
+	size_t count;
+};
+
+/* -ENOMEM. The caller frees ret->at. */
+int ins_lost_groups(const struct ins_lost *lost, struct ins_lost_groups *ret);
+
+#endif

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lost_look.c - one look at the memory of a source: what is alive, and which fibers are not
+ *
+ * Alive are:
+ *
+ *	the writable data of all modules, and all other writable memory of files
+ *	memory that is shared with other processes
+ *	the stacks of plain threads, from the stack pointer up, and their registers
+ *	what the kernel keeps for the program: the data of epoll
+ *	the stack and the record of each fiber whose wait may end without another fiber
+ *
+ * Private memory without a file is followed from there: heaps, large blocks, memory of other
+ * allocators, the stacks of exited threads. A fiber's stack, and the records, are in such memory too,
+ * but the marking knows them (mark.c). The used part of a thread's stack is a root; the part below
+ * the stack pointer is followed only if something points to it.
+ */
+#include "inspect/leaks/lost_look.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include <fiber/fiber.h>
+
+#include "inspect/process/regions.h"
+#include "inspect/waits/stillness.h"
+
+/* A port may save registers below the stack pointer. */
+#define BELOW 512u
+
+/* -- memory -- */
+
+static uint64_t run(void *reader, uint64_t address, uint64_t size, bool *ret_there)
+{
+	struct ins_source *source = reader;
+
+	*ret_there = true;
+	return source->run ? source->run(source, address, size, ret_there) : size;
+}
+
+static int add_areas(struct ins_lost_look *look)
+{
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; rc == 0 && i < look->regions.count; i++) {
+		const struct ins_region *r = &look->regions.at[i];
+
+		if (r->shared || (r->file && r->writable))
+			rc = ins_mark_root(look->mark, r->start, r->end);
+		else if (!r->file)
+			rc = ins_mark_area(look->mark, r->start, r->end, r->heap);
+	}
+	return rc;
+}
+
+/* The zero-initialised data of a module is memory without a file. */
+static int add_modules(struct ins_lost_look *look)
+{
+	const struct ins_modules *modules = look->source->modules;
+	size_t i;
+	unsigned k;
+	int rc = 0;
+
+	for (i = 0; i < modules->count; i++) {
+		struct ins_image image;
+
+		if (ins_image_read(&image, modules->read, modules->reader, modules->at[i].start,
+				   true))
+			continue;
+		for (k = 0; rc == 0 && k < image.segments; k++) {
+			const Elf64_Phdr *ph = &image.segment[k];
+			const uint64_t low = image.bias + ph->p_vaddr;
+
+			if (ph->p_type == PT_LOAD && (ph->p_flags & PF_W) &&
+			    low + ph->p_memsz > low)
+				rc = ins_mark_root(look->mark, low, low + ph->p_memsz);
+		}
+	}
+	return rc;
+}
+
+static int add_word(void *context, uint64_t word)
+{
+	return ins_mark_word(context, word);
+}
+
+/* -- fibers -- */
+
+static bool is_alive(const struct fib_row *row)
+{
+	if (!ins_stillness_needs_waker(row) || fib_row_astray(row))
+		return true;
+	if (row->cancelled && !(row->flags & FIB_ROW_MASKED))
+		return true;
+	/* It may wait for the end of the runtime. */
+	return row->wait_kind == FIB_WAIT_PARK && (row->flags & FIBER_BACKGROUND);
+}
+
+/* The record of the fiber that a row joins; 0: it has exited. */
+static uint64_t joined(struct ins_table *table, const struct fib_row *row)
+{
+	const ssize_t i = ins_table_find(table, row->wait_arg);
+	struct ins_fiber fiber;
+
+	if (i < 0)
+		return 0;
+	ins_table_get(table, (size_t)i, &fiber);
+	return fiber.row.record;
+}
+
+static void describe(struct ins_lost_look *look, const struct fib_row *row,
+		     struct ins_mark_fiber *ret)
+{
+	const uint64_t end = row->stack_low + row->stack_size;
+
+	*ret = (struct ins_mark_fiber){
+		.stack_low = row->stack_low,
+		.stack_end = end > row->stack_low ? end : row->stack_low,
+		.stack_used = row->stack_low,
+		.record = row->record,
+		.object = row->wait_object,
+		.alive = is_alive(row),
+		.parks = row->wait_kind == FIB_WAIT_PARK,
+	};
+	if (row->state == FIBER_SUSPENDED && !fib_row_astray(row) &&
+	    row->sp > row->stack_low + BELOW && row->sp < end)
+		ret->stack_used = (row->sp - BELOW) & ~UINT64_C(7);
+	if (row->wait_kind == FIB_WAIT_JOIN)
+		ret->object = joined(look->table, row);
+	if (row->wait_kind == FIB_WAIT_PARK)
+		ret->object = 0;
+}
+
+static int add_fibers(struct ins_lost_look *look)
+{
+	const struct fib_layout *layout = &look->source->layout;
+	uint64_t argument = 0;
+	struct ins_fiber fiber;
+	size_t i;
+	int rc;
+
+	/* libfiber has a fiber's argument behind its function; only libfiber has `reads`. */
+	if (fib_layout_has(layout, FIB_FIELD_READS, sizeof(uint64_t)))
+		argument = layout->fields[FIB_FIELD_ENTRY].offset + sizeof(uint64_t);
+	rc = ins_mark_records(look->mark, layout->records, layout->record_size, layout->committed,
+			      argument);
+	for (i = 0; rc == 0 && i < ins_table_count(look->table); i++) {
+		struct ins_mark_fiber one;
+
+		ins_table_get(look->table, i, &fiber);
+		describe(look, &fiber.row, &one);
+		rc = ins_mark_fiber(look->mark, &one);
+	}
+	return rc;
+}
+
+int ins_lost_look(struct ins_lost_look *look)
+{
+	struct ins_source *source = look->source;
+	int rc;
+
+	look->unknown = 0;
+	look->reader = (struct ins_memory_reader){source, source->memory, run};
+	rc = source->ops->regions(source, &look->regions);
+	if (rc == 0)
+		rc = ins_windows_new(&look->reader, 0, &look->windows);
+	if (rc == 0)
+		rc = ins_mark_new(look->windows, &look->mark);
+	if (rc == 0)
+		rc = add_areas(look);
+	if (rc == 0)
+		rc = add_modules(look);
+	if (rc == 0)
+		rc = ins_lost_threads(look);
+	if (rc == 0 && look->live)
+		rc = ins_kernel_words(source->pid, add_word, look->mark);
+	if (rc == 0)
+		rc = add_fibers(look);
+	return rc < 0 ? rc : ins_mark_all(look->mark);
+}
+
+/* Whether the fiber is new or has moved since the look began. */
+static bool has_moved(const struct ins_lost_look *look, const struct fib_row *row)
+{
+	const ssize_t i = ins_table_find(look->table, row->id);
+	struct ins_fiber before;
+
+	if (i < 0)
+		return true;
+	ins_table_get(look->table, (size_t)i, &before);
+	return before.row.seq != row->seq;
+}
+
+int ins_lost_look_again(struct ins_lost_look *look, struct ins_table *after)
+{
+	struct ins_mark_fiber one;
+	struct ins_fiber fiber;
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; rc == 0 && i < ins_table_count(after); i++) {
+		ins_table_get(after, i, &fiber);
+		if (!has_moved(look, &fiber.row))
+			continue;
+		describe(look, &fiber.row, &one);
+		rc = ins_mark_more(look->mark, one.stack_used, one.stack_end);
+		if (rc == 0)
+			rc = ins_mark_more(look->mark, one.record,
+					   one.record + look->source->layout.record_size);
+		if (rc == 0)
+			rc = ins_mark_more_word(look->mark, one.object);
+	}
+	return rc;
+}
+
+void ins_lost_look_drop(struct ins_lost_look *look)
+{
+	ins_mark_free(look->mark);
+	ins_windows_free(look->windows);
+	free(look->regions.at);
+	look->mark = NULL;
+	look->windows = NULL;
+	look->regions = (struct ins_regions){NULL, 0};
+}

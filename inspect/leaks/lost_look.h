@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* lost_look.h - one look at the memory of a source: what is alive, and which fibers are not */
+#ifndef INS_LOST_LOOK_H
+#define INS_LOST_LOOK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "inspect/leaks/mark.h"
+#include "inspect/model/region.h"
+#include "inspect/process/thread_state.h"
+#include "inspect/query/table.h"
+
+struct ins_lost_look {
+	struct ins_source *source;
+	bool live;	/* of a process that runs: registers are read only if `registers` is set */
+	bool registers; /* read the registers of threads that sleep */
+	/* The threads of a process that is stopped; NULL: it is not. */
+	const struct ins_thread_state *stopped;
+	size_t stopped_count;
+	/* -- used during the look -- */
+	struct ins_table *table; /* borrowed: the fibers before it */
+	struct ins_regions regions;
+	struct ins_memory_reader reader;
+	struct ins_windows *windows;
+	struct ins_mark *mark;
+	/* -- the result -- */
+	size_t unknown; /* threads whose registers are not known */
+};
+
+/*
+ * Mark what is alive, given the fibers in look->table. Returns 0 or a negative errno. Drop the look in
+ * both cases.
+ */
+int ins_lost_look(struct ins_lost_look *look);
+void ins_lost_look_drop(struct ins_lost_look *look);
+
+/*
+ * Mark what the fibers have that started or moved during the look: in `after`, a later reading.
+ * -ENOMEM.
+ */
+int ins_lost_look_again(struct ins_lost_look *look, struct ins_table *after);
+
+/* -- lost_threads.c -- */
+
+/* Add the stacks and registers of threads to the roots. 0 or a negative errno. */
+int ins_lost_threads(struct ins_lost_look *look);
+
+#endif
