@@ -28,6 +28,8 @@
 
 /* A port may save registers below the stack pointer. */
 #define BELOW 512u
+/* More blocks of the table of stacks than a valid program has. */
+#define BLOCKS 65536
 
 /* -- memory -- */
 
@@ -77,6 +79,25 @@ static int add_modules(struct ins_lost_look *look)
 			    low + ph->p_memsz > low)
 				rc = ins_mark_root(look->mark, low, low + ph->p_memsz);
 		}
+	}
+	return rc;
+}
+
+/* The memory that stacks are cut from, as the program publishes it. */
+static int add_stacks(struct ins_lost_look *look)
+{
+	struct ins_source *source = look->source;
+	uint64_t at = source->layout.stacks;
+	struct fib_layout_stacks block;
+	unsigned i, blocks;
+	int rc = 0;
+
+	for (blocks = 0; rc == 0 && at && blocks < BLOCKS; blocks++) {
+		if (source->memory(source, at, &block, sizeof block) < 0)
+			break;
+		for (i = 0; rc == 0 && i < block.count && i < FIB_LAYOUT_STACKS; i++)
+			rc = ins_mark_dead(look->mark, block.at[i].low, block.at[i].high);
+		at = block.next;
 	}
 	return rc;
 }
@@ -172,6 +193,8 @@ int ins_lost_look(struct ins_lost_look *look)
 		rc = add_areas(look);
 	if (rc == 0)
 		rc = add_modules(look);
+	if (rc == 0)
+		rc = add_stacks(look);
 	if (rc == 0)
 		rc = ins_lost_threads(look);
 	if (rc == 0 && look->live)

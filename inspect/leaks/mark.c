@@ -29,7 +29,7 @@
 #include "inspect/leaks/spans.h"
 
 /* By which one hides the others where they overlap, the last hides all. */
-enum kind { IN_AREA, IN_ROOT, IN_RECORDS, IN_STACK, KINDS };
+enum kind { IN_AREA, IN_ROOT, IN_DEAD, IN_RECORDS, IN_STACK, KINDS };
 
 #define NOBODY UINT32_MAX
 #define BUFFER (64u << 10)
@@ -163,6 +163,11 @@ int ins_mark_root(struct ins_mark *mark, uint64_t start, uint64_t end)
 	if (add_range(&mark->roots, start, end) < 0)
 		return -ENOMEM;
 	return ins_spans_add(&mark->spans, start, end, IN_ROOT, 0);
+}
+
+int ins_mark_dead(struct ins_mark *mark, uint64_t start, uint64_t end)
+{
+	return ins_spans_add(&mark->spans, start, end, IN_DEAD, 0);
 }
 
 int ins_mark_word(struct ins_mark *mark, uint64_t word)
@@ -349,10 +354,12 @@ static void touch(struct ins_mark *m, uint64_t word, uint64_t at)
 	struct ins_span *s = ins_spans_find(&m->spans, word);
 	uint64_t low, high;
 
-	if (!s || s->kind == IN_ROOT)
+	if (!s || s->kind == IN_ROOT || s->kind == IN_DEAD)
 		return;
 	if (s->kind == IN_STACK) {
-		wake(m, s->index);
+		/* libfiber's lists of stacks have their lowest address, where nothing is. */
+		if (word >= m->fibers[s->index].fiber.stack_used)
+			wake(m, s->index);
 		return;
 	}
 	if (s->kind == IN_RECORDS) {

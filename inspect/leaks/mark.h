@@ -43,6 +43,9 @@ int ins_mark_area(struct ins_mark *mark, uint64_t start, uint64_t end, bool heap
 /* Memory that is alive. */
 int ins_mark_root(struct ins_mark *mark, uint64_t start, uint64_t end);
 
+/* Memory where nothing is, but for the stacks of fibers in it. */
+int ins_mark_dead(struct ins_mark *mark, uint64_t start, uint64_t end);
+
 /* A word that is alive: a register, or one that the kernel keeps. */
 int ins_mark_word(struct ins_mark *mark, uint64_t word);
 

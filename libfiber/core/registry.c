@@ -19,6 +19,7 @@
 #include "base/log.h"
 #include "os/os.h"
 #include "os/spin.h"
+#include "stack/slabs.h"
 
 #define CAPACITY_MOST  (UINT64_C(1) << 24)
 #define CHUNK	       4096u /* records */
@@ -226,6 +227,7 @@ static int start(void)
 	fiber_registry.machine = fib_arch_machine;
 	fiber_registry.recipe = fib_arch_recipe;
 	fiber_registry.record_size = sizeof(struct fiber);
+	fiber_registry.stacks = fib_slabs_table();
 	fiber_registry.clock = (uint64_t)(uintptr_t)&fib_coarse_clock;
 	fib_arch_entry_range(&fiber_registry.entry_low, &fiber_registry.entry_high);
 	describe_code();

@@ -129,6 +129,17 @@ struct fib_layout_labels {
 	char text[2][FIB_LAYOUT_LABELS]; /* key NUL value NUL ... and an empty key at the end */
 };
 
+/* Memory that stacks are cut from. Blocks are never unmapped, and entries never change. */
+#define FIB_LAYOUT_STACKS 169
+struct fib_layout_stacks {
+	uint32_t count; /* A: valid entries */
+	uint32_t unused;
+	uint64_t next; /* A: address of the next block, 0: none */
+	struct {
+		uint64_t low, high, other;
+	} at[FIB_LAYOUT_STACKS];
+};
+
 #define FIB_HOLDER_THREAD    (UINT64_C(1) << 63)
 #define FIB_HOLDER_CONTENDED (UINT64_C(1) << 62) /* not part of the id */
 
@@ -229,6 +240,11 @@ struct fib_layout {
 	uint64_t offload_since;
 	/* By wait kind: u64 of the object, 0 as long as it has no waiter. */
 	struct fib_layout_field waiters[FIB_LAYOUT_WAITS];
+	/*
+	 * Address of the first struct fib_layout_stacks, which says in which memory stacks are, in
+	 * use or free. Nothing else is there, so the rest of it holds only what fibers have left.
+	 */
+	uint64_t stacks;
 };
 #define FIB_LAYOUT_SIZE_1 offsetof(struct fib_layout, register_count) /* in every registry */
 

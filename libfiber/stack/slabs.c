@@ -19,6 +19,7 @@
 #include <errno.h>
 
 #include "base/atomic.h"
+#include "layout/layout.h"
 #include "os/os.h"
 #include "os/spin.h"
 #include "stack/class.h"
@@ -37,6 +38,12 @@ struct block {
 };
 _Static_assert(sizeof(struct block) <= 4096, "a page");
 
+_Static_assert(offsetof(struct block, next) == offsetof(struct fib_layout_stacks, next) &&
+		       offsetof(struct block, slabs) == offsetof(struct fib_layout_stacks, at) &&
+		       offsetof(struct slab, high) == sizeof(uint64_t) &&
+		       sizeof(struct slab) == 3 * sizeof(uint64_t) && ENTRIES == FIB_LAYOUT_STACKS,
+	       "readers outside read this table");
+
 static struct block first;
 
 /* L: all under lock */
@@ -44,6 +51,11 @@ static struct {
 	_Atomic uint32_t lock;
 	struct block *last;
 } table = {.last = &first};
+
+uint64_t fib_slabs_table(void)
+{
+	return (uint64_t)(uintptr_t)&first;
+}
 
 void fib_slabs_lock(void)
 {

@@ -21,6 +21,9 @@ int fib_slabs_add(const void *low, size_t size, unsigned class);
  * slabs. */
 enum fib_slab_part fib_slabs_find(uint64_t address);
 
+/* The address of the table as layout.h describes it, for readers outside. */
+uint64_t fib_slabs_table(void);
+
 /* Lock out other threads while the process forks. */
 void fib_slabs_lock(void);
 void fib_slabs_unlock(void);
