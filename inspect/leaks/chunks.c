@@ -29,7 +29,6 @@
 #define GRAIN	  16u
 #define HEADER	  16u /* bytes of a chunk before the object */
 #define PAGE	  4096u
-#define HEAP_MAX  (UINT64_C(64) << 20)
 #define SEARCH	  4096u /* bytes at the start of a thread's heap where its first chunk may be */
 #define PREVIOUS  1u	/* flags in the size: the previous chunk is in use */
 #define MMAPPED	  2u
@@ -81,11 +80,22 @@ static bool is_chunk(const struct ins_chunks *c, struct ins_windows *w, uint64_t
 	return !(word & MMAPPED);
 }
 
+/*
+ * Whether the chunks end at p, shortly before the end of the area: a heap that could not grow has two
+ * headers there, of sizes 16 and 0.
+ */
+static bool is_end(struct ins_windows *w, uint64_t p, uint64_t end)
+{
+	if (end - p == 2 * HEADER && ins_windows_word(w, p + 8) == (HEADER | PREVIOUS))
+		p += HEADER;
+	return end - p == HEADER && ins_windows_word(w, p + 8) == PREVIOUS;
+}
+
 /* Follow the chain from p. Returns where it breaks or ends. keep: note its chunks. */
 static uint64_t follow(struct ins_chunks *c, struct ins_windows *w, uint64_t p, uint64_t end,
 		       bool blocks, bool keep)
 {
-	while (p < end) {
+	while (p < end && !is_end(w, p, end)) {
 		uint64_t size, next;
 		bool is_free = false;
 
@@ -106,7 +116,7 @@ static uint64_t follow(struct ins_chunks *c, struct ins_windows *w, uint64_t p, 
 		}
 		p = next;
 	}
-	return p;
+	return p < end ? end : p;
 }
 
 /* The end of the chunks in a thread's heap, which says how much of it is used. */
@@ -134,7 +144,7 @@ static uint64_t find_first(struct ins_chunks *c, struct ins_windows *w, bool hea
 		*ret_blocks = true;
 		return c->start;
 	}
-	if (c->start % HEAP_MAX || end - c->start > HEAP_MAX)
+	if (c->start % INS_CHUNKS_HEAP || end - c->start > INS_CHUNKS_HEAP)
 		return 0;
 	*ret_end = end = heap_end(c, w);
 	for (p = c->start + 2 * GRAIN; end && p < c->start + SEARCH && p < end; p += GRAIN)

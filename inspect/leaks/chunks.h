@@ -11,6 +11,9 @@
 
 struct ins_chunks;
 
+/* Heaps of threads begin at multiples of this. */
+#define INS_CHUNKS_HEAP (UINT64_C(64) << 20)
+
 /*
  * Find the chunks of [start, end), which is a whole area. heap: the kernel says that it is the heap.
  * *ret is NULL if the area does not consist of chunks: then it is one object. Returns 0 or -ENOMEM.

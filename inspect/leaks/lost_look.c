@@ -240,6 +240,8 @@ int ins_lost_look_again(struct ins_lost_look *look, struct ins_table *after)
 
 void ins_lost_look_drop(struct ins_lost_look *look)
 {
+	ins_unwinder_free(look->unwinder);
+	look->unwinder = NULL;
 	ins_mark_free(look->mark);
 	ins_windows_free(look->windows);
 	free(look->regions.at);

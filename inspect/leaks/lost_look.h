@@ -11,6 +11,7 @@
 #include "inspect/model/region.h"
 #include "inspect/process/thread_state.h"
 #include "inspect/query/table.h"
+#include "inspect/unwind/unwind.h"
 
 struct ins_lost_look {
 	struct ins_source *source;
@@ -25,6 +26,7 @@ struct ins_lost_look {
 	struct ins_memory_reader reader;
 	struct ins_windows *windows;
 	struct ins_mark *mark;
+	struct ins_unwinder *unwinder; /* NULL: not needed yet */
 	/* -- the result -- */
 	size_t unknown; /* threads whose registers are not known */
 };

@@ -8,8 +8,9 @@
  * finds fibers that seem lost, the next look reads the registers.
  *
  * A thread in a system call that a stop would end with EINTR is not stopped (threads.h). If it is an
- * idle carrier, libfiber's frames have saved the registers of the program on the stack. Any other
- * such thread leaves the result unsure.
+ * idle carrier, libfiber's frames have saved the registers of the program on the stack. Its frames
+ * show that; its name does not, since a thread inherits the name of its creator. Any other such
+ * thread leaves the result unsure.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,12 +18,11 @@
 
 #include "inspect/leaks/lost_look.h"
 #include "inspect/model/thread_at.h"
+#include "inspect/model/thread_stack.h"
 #include "inspect/process/threads.h"
+#include "inspect/unwind/unwind.h"
 
-struct threads {
-	struct ins_lost_look *look;
-	size_t carriers; /* threads with a carrier's name */
-};
+#define OUTER 3u /* frames of the C library that may be around libfiber's */
 
 static int add_stack(struct ins_lost_look *look, uint64_t sp)
 {
@@ -84,21 +84,45 @@ static int take(struct ins_lost_look *look, uint64_t tid)
 	return 0;
 }
 
-/* Whether libfiber's own frames are all that the registers of a sleeping thread belong to. */
-static bool is_librarys(const struct threads *t, uint64_t tid, const char *name)
+/* Whether a frame is libfiber's, also if it was called from outside. */
+static bool is_inside(const struct ins_walk *walk, unsigned frame)
 {
-	const struct ins_source *source = t->look->source;
-
-	if (strcmp(name, "fiber-carrier") == 0 || strcmp(name, "fiber-service") == 0 ||
-	    strcmp(name, "fiber-lookout") == 0)
-		return true;
-	/* The thread that started the runtime is a carrier too. */
-	return tid == (uint64_t)source->pid && t->carriers < source->layout.carriers;
+	return ins_walk_internal(walk, frame) || ins_walk_called(walk, frame);
 }
 
-static int add_live(const struct threads *t, uint64_t tid, const struct ins_thread_at *at)
+/*
+ * Whether all frames of a thread are libfiber's, but for those of the C library at both ends: a carrier,
+ * or the service thread. The main thread may be a carrier below a frame of the program.
+ */
+static bool is_librarys(struct ins_lost_look *look, uint64_t tid)
 {
-	struct ins_lost_look *look = t->look;
+	struct ins_thread_stack stack;
+	struct ins_walk *walk = NULL;
+	unsigned first = 0, last;
+	bool all = false;
+
+	if (!look->unwinder && ins_unwinder_new(look->source, &look->unwinder) < 0)
+		return false;
+	if (ins_thread_stack_read(look->source, tid, &stack) < 0)
+		return false;
+	walk = calloc(1, sizeof *walk);
+	if (walk && stack.bytes)
+		ins_unwind_thread(look->unwinder, &stack.fiber, walk);
+	if (walk && walk->count) {
+		while (first < walk->count && !is_inside(walk, first))
+			first++;
+		for (last = first; last < walk->count && is_inside(walk, last);)
+			last++;
+		all = first < OUTER && last > first &&
+		      (walk->count - last < OUTER || tid == (uint64_t)look->source->pid);
+	}
+	free(walk);
+	ins_thread_stack_free(&stack);
+	return all;
+}
+
+static int add_live(struct ins_lost_look *look, uint64_t tid, const struct ins_thread_at *at)
+{
 	uint64_t sp, pc;
 	int rc;
 
@@ -107,30 +131,15 @@ static int add_live(const struct threads *t, uint64_t tid, const struct ins_thre
 	rc = on_a_fiber(look, at->registers.sp) ? 0 : add_stack(look, at->registers.sp);
 	if (rc < 0 || !look->registers)
 		return rc;
-	if (is_librarys(t, tid, at->name) && !on_a_fiber(look, at->registers.sp))
-		return 0;
-	if (ins_threads_look(look->source->pid, (pid_t)tid, &sp, &pc) == INS_SIGHT_FRAGILE) {
-		look->unknown++;
-		return 0;
-	}
-	return take(look, tid);
-}
-
-static void count_carriers(struct threads *t, const struct ins_thread_ids *ids)
-{
-	struct ins_source *source = t->look->source;
-	struct ins_thread_at at;
-	size_t i;
-
-	for (i = 0; i < ids->count; i++)
-		if (source->ops->thread_at(source, ids->tid[i], &at) == 0)
-			t->carriers += strcmp(at.name, "fiber-carrier") == 0;
+	if (ins_threads_look(look->source->pid, (pid_t)tid, &sp, &pc) != INS_SIGHT_FRAGILE)
+		return take(look, tid);
+	look->unknown += on_a_fiber(look, sp) || !is_librarys(look, tid);
+	return 0;
 }
 
 int ins_lost_threads(struct ins_lost_look *look)
 {
 	struct ins_source *source = look->source;
-	struct threads t = {look, 0};
 	struct ins_thread_ids ids = {0};
 	struct ins_thread_at at;
 	size_t i;
@@ -141,12 +150,10 @@ int ins_lost_threads(struct ins_lost_look *look)
 	if (rc < 0 || look->stopped)
 		return rc;
 	rc = source->ops->threads(source, &ids);
-	if (rc == 0 && look->live)
-		count_carriers(&t, &ids);
 	for (i = 0; rc == 0 && i < ids.count; i++) {
 		if (source->ops->thread_at(source, ids.tid[i], &at) < 0)
 			continue; /* it has ended */
-		rc = look->live ? add_live(&t, ids.tid[i], &at)
+		rc = look->live ? add_live(look, ids.tid[i], &at)
 				: add_registers(look, &at.registers);
 	}
 	free(ids.tid);

@@ -64,9 +64,8 @@ struct ins_mark {
 	struct ins_spans spans;
 	struct ranges roots, pending;
 	struct words words;
-	struct ranges areas;	    /* by index of IN_AREA */
 	struct ins_chunks **chunks; /* by index of IN_AREA */
-	bool *heaps;
+	size_t areas;
 	struct one *fibers;
 	size_t count, room;
 	struct target *targets; /* by address */
@@ -124,12 +123,10 @@ void ins_mark_free(struct ins_mark *mark)
 
 	if (!mark)
 		return;
-	for (i = 0; mark->chunks && i < mark->areas.count; i++)
+	for (i = 0; i < mark->areas; i++)
 		ins_chunks_free(mark->chunks[i]);
 	ins_spans_drop(&mark->spans);
 	free(mark->chunks);
-	free(mark->heaps);
-	free(mark->areas.at);
 	free(mark->roots.at);
 	free(mark->pending.at);
 	free(mark->words.at);
@@ -141,21 +138,48 @@ void ins_mark_free(struct ins_mark *mark)
 	free(mark);
 }
 
-int ins_mark_area(struct ins_mark *mark, uint64_t start, uint64_t end, bool heap)
+/* Add an area that consists of these chunks, which are taken over; NULL: it is one object. */
+static int add_area(struct ins_mark *m, uint64_t start, uint64_t end, struct ins_chunks *chunks)
 {
-	const size_t index = mark->areas.count;
-	bool *heaps;
+	struct ins_chunks **more;
 
 	if (start >= end)
 		return 0;
-	heaps = realloc(mark->heaps, (index + 1) * sizeof *heaps);
-	if (!heaps)
+	more = realloc(m->chunks, (m->areas + 1) * sizeof(*more));
+	if (!more) {
+		ins_chunks_free(chunks);
 		return -ENOMEM;
-	mark->heaps = heaps;
-	heaps[index] = heap;
-	if (add_range(&mark->areas, start, end) < 0)
-		return -ENOMEM;
-	return ins_spans_add(&mark->spans, start, end, IN_AREA, (uint32_t)index);
+	}
+	m->chunks = more;
+	m->chunks[m->areas] = chunks;
+	return ins_spans_add(&m->spans, start, end, IN_AREA, (uint32_t)m->areas++);
+}
+
+/* Several heaps of threads may lie side by side, and other memory around them. */
+int ins_mark_area(struct ins_mark *mark, uint64_t start, uint64_t end, bool heap)
+{
+	struct ins_chunks *chunks;
+	uint64_t done = start, at = (start + INS_CHUNKS_HEAP - 1) & ~(INS_CHUNKS_HEAP - 1), until;
+	int rc;
+
+	if (start >= end)
+		return 0;
+	rc = ins_chunks_find(mark->windows, start, end, heap, &chunks);
+	if (rc < 0 || chunks)
+		return rc < 0 ? rc : add_area(mark, start, end, chunks);
+	for (; rc == 0 && at < end && at >= start; at += INS_CHUNKS_HEAP) {
+		until = end - at < INS_CHUNKS_HEAP ? end : at + INS_CHUNKS_HEAP;
+		if (at == start && until == end)
+			break; /* it was tried */
+		rc = ins_chunks_find(mark->windows, at, until, false, &chunks);
+		if (rc < 0 || !chunks)
+			continue;
+		rc = add_area(mark, done, at, NULL);
+		if (rc == 0)
+			rc = add_area(mark, at, until, chunks);
+		done = until;
+	}
+	return rc < 0 ? rc : add_area(mark, done, end, NULL);
 }
 
 int ins_mark_root(struct ins_mark *mark, uint64_t start, uint64_t end)
@@ -427,28 +451,12 @@ static int drain(struct ins_mark *m)
 	return m->error;
 }
 
-static int find_chunks(struct ins_mark *m)
-{
-	size_t i;
-	int rc = 0;
-
-	m->chunks = calloc(m->areas.count + 1, sizeof(*m->chunks));
-	if (!m->chunks)
-		return -ENOMEM;
-	for (i = 0; rc == 0 && i < m->areas.count; i++)
-		rc = ins_chunks_find(m->windows, m->areas.at[i].low, m->areas.at[i].high,
-				     m->heaps[i], &m->chunks[i]);
-	return rc;
-}
-
 int ins_mark_all(struct ins_mark *mark)
 {
 	struct ins_mark *m = mark;
 	size_t i;
 	int rc = ins_spans_settle(&m->spans, KINDS);
 
-	if (rc == 0)
-		rc = find_chunks(m);
 	if (rc == 0)
 		rc = make_targets(m);
 	if (rc < 0 || !m->spans.count)
