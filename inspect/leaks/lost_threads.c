@@ -59,15 +59,18 @@ static int add_registers(struct ins_lost_look *look, const struct ins_registers 
 	for (i = 0; rc == 0 && i < INS_REGISTERS; i++)
 		if (registers->known >> i & 1)
 			rc = ins_mark_word(look->mark, registers->at[i]);
-	/* The stack of a fiber that runs is a root as a whole. */
-	if (rc == 0 && !on_a_fiber(look, registers->sp))
-		rc = add_stack(look, registers->sp);
 	return rc;
 }
 
 static int on_stop(void *context, const struct ins_thread_state *thread)
 {
-	return add_registers(context, &thread->registers);
+	struct ins_lost_look *look = context;
+	int rc = add_registers(look, &thread->registers);
+
+	/* The stack of a fiber that runs is a root as a whole. */
+	if (rc == 0 && !on_a_fiber(look, thread->registers.sp))
+		rc = add_stack(look, thread->registers.sp);
+	return rc;
 }
 
 /* Stop the thread for a moment. A thread that cannot be stopped leaves the result unsure. */
@@ -90,51 +93,101 @@ static bool is_inside(const struct ins_walk *walk, unsigned frame)
 	return ins_walk_internal(walk, frame) || ins_walk_called(walk, frame);
 }
 
+/* The address in the stack where the return address of the outermost frame is; 0: not found. */
+static uint64_t find_return(const struct ins_thread_stack *stack, const struct ins_walk *walk)
+{
+	uint64_t word, found = 0;
+	size_t i;
+
+	for (i = 0; i + sizeof word <= stack->fiber.stack_size; i += sizeof word) {
+		memcpy(&word, stack->bytes + i, sizeof word);
+		if (word == walk->pc[walk->count - 1])
+			found = stack->fiber.row.sp + i;
+	}
+	return found;
+}
+
 /*
- * Whether all frames of a thread are libfiber's, but for those of the C library at both ends: a carrier,
- * or the service thread. The main thread may be a carrier below a frame of the program.
+ * Whether all frames of a thread are libfiber's, but for those of the C library at both ends: an idle
+ * carrier, or the service thread. Then its frames hold nothing of the program, only what libfiber left
+ * there. *ret_base: where they end; the memory above is the thread's own variables. The main thread
+ * may be a carrier below a frame of the program: *ret_base is 0.
  */
-static bool is_librarys(struct ins_lost_look *look, uint64_t tid)
+static bool is_librarys(struct ins_lost_look *look, uint64_t tid, uint64_t *ret_base)
 {
 	struct ins_thread_stack stack;
-	struct ins_walk *walk = NULL;
+	struct ins_walk *walk = calloc(1, sizeof *walk);
 	unsigned first = 0, last;
 	bool all = false;
 
-	if (!look->unwinder && ins_unwinder_new(look->source, &look->unwinder) < 0)
+	*ret_base = 0;
+	if (!walk || (!look->unwinder && ins_unwinder_new(look->source, &look->unwinder) < 0) ||
+	    ins_thread_stack_read(look->source, tid, &stack) < 0) {
+		free(walk);
 		return false;
-	if (ins_thread_stack_read(look->source, tid, &stack) < 0)
-		return false;
-	walk = calloc(1, sizeof *walk);
-	if (walk && stack.bytes)
+	}
+	if (stack.bytes)
 		ins_unwind_thread(look->unwinder, &stack.fiber, walk);
-	if (walk && walk->count) {
-		while (first < walk->count && !is_inside(walk, first))
-			first++;
-		for (last = first; last < walk->count && is_inside(walk, last);)
-			last++;
-		all = first < OUTER && last > first &&
-		      (walk->count - last < OUTER || tid == (uint64_t)look->source->pid);
+	while (first < walk->count && !is_inside(walk, first))
+		first++;
+	for (last = first; last < walk->count && is_inside(walk, last);)
+		last++;
+	if (first < OUTER && last > first && !walk->truncated && walk->count - last < OUTER) {
+		*ret_base = find_return(&stack, walk);
+		all = *ret_base != 0;
+	} else if (first < OUTER && last > first) {
+		all = tid == (uint64_t)look->source->pid;
 	}
 	free(walk);
 	ins_thread_stack_free(&stack);
 	return all;
 }
 
+/* A thread that sleeps, or of a core, outside the stacks of fibers. */
+static int add_sleeper(struct ins_lost_look *look, uint64_t tid, uint64_t sp, bool *ret_librarys)
+{
+	uint64_t base;
+
+	*ret_librarys = false;
+	if (on_a_fiber(look, sp))
+		return 0;
+	*ret_librarys = is_librarys(look, tid, &base);
+	return add_stack(look, base ? base : sp);
+}
+
 static int add_live(struct ins_lost_look *look, uint64_t tid, const struct ins_thread_at *at)
 {
 	uint64_t sp, pc;
+	bool librarys;
 	int rc;
 
 	if (at->runs || at->hidden || !at->registers.sp)
 		return take(look, tid);
-	rc = on_a_fiber(look, at->registers.sp) ? 0 : add_stack(look, at->registers.sp);
-	if (rc < 0 || !look->registers)
+	rc = add_sleeper(look, tid, at->registers.sp, &librarys);
+	if (rc < 0 || !look->registers || librarys)
 		return rc;
 	if (ins_threads_look(look->source->pid, (pid_t)tid, &sp, &pc) != INS_SIGHT_FRAGILE)
 		return take(look, tid);
-	look->unknown += on_a_fiber(look, sp) || !is_librarys(look, tid);
+	look->unknown++;
 	return 0;
+}
+
+/* A thread of a process that is stopped. */
+static int add_stopped(struct ins_lost_look *look, const struct ins_thread_state *thread)
+{
+	bool librarys = false;
+	int rc = add_sleeper(look, (uint64_t)thread->tid, thread->registers.sp, &librarys);
+
+	return rc < 0 || librarys ? rc : add_registers(look, &thread->registers);
+}
+
+/* A thread of a core. */
+static int add_dead(struct ins_lost_look *look, const struct ins_thread_at *at)
+{
+	bool librarys;
+	int rc = add_sleeper(look, at->tid, at->registers.sp, &librarys);
+
+	return rc < 0 || librarys ? rc : add_registers(look, &at->registers);
 }
 
 int ins_lost_threads(struct ins_lost_look *look)
@@ -146,15 +199,14 @@ int ins_lost_threads(struct ins_lost_look *look)
 	int rc = 0;
 
 	for (i = 0; rc == 0 && i < look->stopped_count; i++)
-		rc = add_registers(look, &look->stopped[i].registers);
+		rc = add_stopped(look, &look->stopped[i]);
 	if (rc < 0 || look->stopped)
 		return rc;
 	rc = source->ops->threads(source, &ids);
 	for (i = 0; rc == 0 && i < ids.count; i++) {
 		if (source->ops->thread_at(source, ids.tid[i], &at) < 0)
 			continue; /* it has ended */
-		rc = look->live ? add_live(look, ids.tid[i], &at)
-				: add_registers(look, &at.registers);
+		rc = look->live ? add_live(look, ids.tid[i], &at) : add_dead(look, &at);
 	}
 	free(ids.tid);
 	return rc;
