@@ -147,12 +147,17 @@ static bool is_librarys(struct ins_lost_look *look, uint64_t tid, uint64_t *ret_
 static int add_sleeper(struct ins_lost_look *look, uint64_t tid, uint64_t sp, bool *ret_librarys)
 {
 	uint64_t base;
+	int rc;
 
 	*ret_librarys = false;
 	if (on_a_fiber(look, sp))
 		return 0;
 	*ret_librarys = is_librarys(look, tid, &base);
-	return add_stack(look, base ? base : sp);
+	if (!base)
+		return add_stack(look, sp);
+	rc = ins_mark_dead(look->mark, sp - INS_RED_ZONE, base);
+	/* Without the red zone: nothing is below the thread's own variables. */
+	return rc < 0 ? rc : add_stack(look, base + INS_RED_ZONE);
 }
 
 static int add_live(struct ins_lost_look *look, uint64_t tid, const struct ins_thread_at *at)
