@@ -91,9 +91,9 @@ static bool is_end(struct ins_windows *w, uint64_t p, uint64_t end)
 	return end - p == HEADER && ins_windows_word(w, p + 8) == PREVIOUS;
 }
 
-/* Follow the chain from p. Returns where it breaks or ends. keep: note its chunks. */
+/* Follow the chain from p, and note its chunks. Returns where it breaks or ends. */
 static uint64_t follow(struct ins_chunks *c, struct ins_windows *w, uint64_t p, uint64_t end,
-		       bool blocks, bool keep)
+		       bool blocks)
 {
 	while (p < end && !is_end(w, p, end)) {
 		uint64_t size, next;
@@ -107,13 +107,11 @@ static uint64_t follow(struct ins_chunks *c, struct ins_windows *w, uint64_t p, 
 			if (is_free && ins_windows_word(w, next) != size)
 				return p;
 		}
-		if (keep) {
-			set(c->starts, grain_of(c, p));
-			if (is_free)
-				set(c->free, grain_of(c, p));
-			c->count++;
-			c->top = next == end && !blocks ? p : 0;
-		}
+		set(c->starts, grain_of(c, p));
+		if (is_free)
+			set(c->free, grain_of(c, p));
+		c->count++;
+		c->top = next == end && !blocks ? p : 0;
 		p = next;
 	}
 	return p < end ? end : p;
@@ -127,30 +125,49 @@ static uint64_t heap_end(const struct ins_chunks *c, struct ins_windows *w)
 	return size % PAGE == 0 && size && size <= c->end - c->start ? c->start + size : 0;
 }
 
-/*
- * Find where the chain begins. *ret_end: where it is to end. Returns 0 if the area has none. A chain
- * that breaks is accepted only where the kernel says that there is a heap.
- */
-static uint64_t find_first(struct ins_chunks *c, struct ins_windows *w, bool heap, bool *ret_blocks,
-			   uint64_t *ret_end)
+/* Forget the chunks that were noted up to `until`. */
+static void forget(struct ins_chunks *c, uint64_t until)
 {
-	uint64_t p, end = c->end;
+	const size_t words = (grain_of(c, until) + 63) / 64;
 
-	*ret_blocks = false;
-	*ret_end = end;
-	if (heap || follow(c, w, c->start, end, false, false) == end)
-		return c->start;
-	if (follow(c, w, c->start, end, true, false) == end) {
-		*ret_blocks = true;
-		return c->start;
+	memset(c->starts, 0, words * sizeof *c->starts);
+	memset(c->free, 0, words * sizeof *c->free);
+	c->count = 0;
+	c->top = 0;
+}
+
+/* Note the chain from p. False: it does not end at `end`; nothing is noted. */
+static bool take_chain(struct ins_chunks *c, struct ins_windows *w, uint64_t p, uint64_t end,
+		       bool blocks)
+{
+	c->tail = follow(c, w, p, end, blocks);
+	if (c->tail == end && c->count)
+		return true;
+	forget(c, c->tail < c->end ? c->tail : c->end);
+	return false;
+}
+
+/*
+ * Find the chain. False: the area has none. A chain that breaks is accepted only where the kernel says
+ * that there is a heap.
+ */
+static bool find_chain(struct ins_chunks *c, struct ins_windows *w, bool heap)
+{
+	uint64_t p, end;
+
+	if (heap) {
+		c->tail = follow(c, w, c->start, c->end, false);
+		return true;
 	}
-	if (c->start % INS_CHUNKS_HEAP || end - c->start > INS_CHUNKS_HEAP)
-		return 0;
-	*ret_end = end = heap_end(c, w);
+	if (take_chain(c, w, c->start, c->end, false) || take_chain(c, w, c->start, c->end, true))
+		return true;
+	if (c->start % INS_CHUNKS_HEAP || c->end - c->start > INS_CHUNKS_HEAP)
+		return false;
+	end = heap_end(c, w);
 	for (p = c->start + 2 * GRAIN; end && p < c->start + SEARCH && p < end; p += GRAIN)
-		if (follow(c, w, p, end, false, false) == end)
-			return p;
-	return 0;
+		if (take_chain(c, w, p, end, false))
+			return true;
+	return false;
 }
 
 /* Note which chunk covers the start of each page. */
@@ -182,22 +199,33 @@ static bool allocate(struct ins_chunks *c)
 	return c->starts && c->free && c->marked && c->cover;
 }
 
+/*
+ * Whether the area may have chunks, from its first words: most areas have none, and are not worth the
+ * memory for a search.
+ */
+static bool is_likely(struct ins_chunks *c, struct ins_windows *w, bool heap)
+{
+	uint64_t size;
+
+	if (c->start % GRAIN || c->end - c->start < PAGE ||
+	    (c->end - c->start) / GRAIN > UINT32_MAX)
+		return false;
+	return heap || is_chunk(c, w, c->start, false, &size) ||
+	       is_chunk(c, w, c->start, true, &size) ||
+	       (c->start % INS_CHUNKS_HEAP == 0 && heap_end(c, w));
+}
+
 int ins_chunks_find(struct ins_windows *windows, uint64_t start, uint64_t end, bool heap,
 		    struct ins_chunks **ret)
 {
 	struct ins_chunks *c = calloc(1, sizeof *c);
-	uint64_t first, until;
-	bool blocks;
 
 	*ret = NULL;
 	if (!c)
 		return -ENOMEM;
 	c->start = start;
 	c->end = end;
-	first = start % GRAIN || end - start < PAGE || (end - start) / GRAIN > UINT32_MAX
-			? 0
-			: find_first(c, windows, heap, &blocks, &until);
-	if (!first) {
+	if (!is_likely(c, windows, heap)) {
 		free(c);
 		return 0;
 	}
@@ -205,7 +233,10 @@ int ins_chunks_find(struct ins_windows *windows, uint64_t start, uint64_t end, b
 		ins_chunks_free(c);
 		return -ENOMEM;
 	}
-	c->tail = follow(c, windows, first, until, blocks, true);
+	if (!find_chain(c, windows, heap)) {
+		ins_chunks_free(c);
+		return 0;
+	}
 	/* What is before the first chunk, and after the last one, are objects too. */
 	set(c->starts, 0);
 	if (c->tail < end)

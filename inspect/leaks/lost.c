@@ -4,8 +4,8 @@
  *
  * While a process runs, a pointer may move from a place that was not read yet to one that was. So
  * one look is no proof. A fiber is lost if it did not run during all looks, and each look has found
- * it lost. After each look the fibers are read again, and the stacks of those that have moved are
- * marked too.
+ * it lost. At the end of each look the records are read again, and what the fibers have that are new
+ * or have moved is marked too.
  *
  * A process that is stopped, or a core, is looked at once. A healthy program costs one look.
  */
@@ -21,17 +21,16 @@
 #include "inspect/process/stop_all.h"
 #include "inspect/text/duration.h"
 
-#define LOOKS 3
+#define LOOKS  3
+#define ENOUGH INT64_C(2000000000) /* ns: no third look if two took longer */
 
 struct finding {
 	struct ins_source *source;
 	struct ins_lost *ret;
 	struct ins_error *error;
-	/* The lost fibers of the looks so far, by id. */
-	struct candidate {
-		uint64_t id, seq;
-		bool held;
-	} * at;
+	int64_t began;
+	/* By index of the table: lost in all looks so far; something alive has its handle. */
+	bool *lost, *held, *moved;
 	size_t count, unknown;
 };
 
@@ -46,102 +45,77 @@ int ins_lost_possible(const struct ins_source *source, struct ins_error *error)
 			     strcmp(source->kind, "snapshot") == 0 ? "a snapshot" : "this source");
 }
 
-static int out_of_memory(struct finding *f, int rc)
+static int failed(struct finding *f, int rc)
 {
 	return rc == -ENOMEM ? ins_error_set(f->error, rc, "out of memory")
 			     : ins_error_set(f->error, rc, "the memory cannot be read: %s",
 					     strerror(-rc));
 }
 
-static int read_table(struct finding *f, struct ins_table **ret)
+static int read_table(struct finding *f)
 {
 	const struct ins_request request = {.modules = true};
+	struct ins_lost *lost = f->ret;
+	const int rc = ins_table_read(f->source, &request, f->error, &lost->table);
+	size_t n;
 
-	return ins_table_read(f->source, &request, f->error, ret);
-}
-
-/* The candidate with this id, or NULL. */
-static struct candidate *find_candidate(const struct finding *f, uint64_t id)
-{
-	size_t low = 0, high = f->count;
-
-	while (low < high) {
-		const size_t mid = low + (high - low) / 2;
-
-		if (f->at[mid].id < id)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low < f->count && f->at[low].id == id ? &f->at[low] : NULL;
-}
-
-/* Keep the fibers that this look has found lost and that the looks before it found too. */
-static int keep_lost(struct finding *f, const struct ins_lost_look *look, bool first)
-{
-	const size_t n = ins_table_count(look->table);
-	struct candidate *now = calloc(n + 1, sizeof *now);
-	struct ins_fiber fiber;
-	size_t i, count = 0;
-
-	if (!now)
-		return -ENOMEM;
-	for (i = 0; i < n; i++) {
-		const struct candidate *before;
-
-		if (ins_mark_alive(look->mark, i))
-			continue;
-		ins_table_get(look->table, i, &fiber);
-		before = find_candidate(f, fiber.row.id);
-		if (first || (before && before->seq == fiber.row.seq))
-			now[count++] = (struct candidate){fiber.row.id, fiber.row.seq,
-							  ins_mark_held(look->mark, i)};
-	}
-	free(f->at);
-	f->at = now;
-	f->count = count;
+	if (rc < 0)
+		return rc;
+	n = ins_table_count(lost->table) + 1;
+	f->lost = malloc(n * sizeof *f->lost);
+	f->held = calloc(n, sizeof *f->held);
+	f->moved = calloc(n, sizeof *f->moved);
+	if (!f->lost || !f->held || !f->moved)
+		return failed(f, -ENOMEM);
+	memset(f->lost, true, n);
 	return 0;
 }
 
-/* Look once. The fibers in f->ret->table are those before the look, and afterwards those after it. */
-static int look_once(struct finding *f, struct ins_lost_look *look, bool moves)
+/* Keep the fibers that this look has found lost, as all looks before. */
+static void keep_lost(struct finding *f, const struct ins_lost_look *look)
+{
+	size_t i;
+
+	f->count = 0;
+	for (i = 0; i < ins_table_count(look->table); i++) {
+		f->lost[i] = f->lost[i] && !f->moved[i] && !ins_mark_alive(look->mark, i);
+		f->held[i] = ins_mark_held(look->mark, i);
+		f->count += f->lost[i];
+	}
+}
+
+/* Look once. runs: the process runs meanwhile. */
+static int look_once(struct finding *f, struct ins_lost_look *look, bool runs)
 {
 	struct ins_lost *lost = f->ret;
-	struct ins_table *after = NULL;
 	int rc;
 
 	look->table = lost->table;
+	look->moved = f->moved;
 	rc = ins_lost_look(look);
-	if (rc == 0 && moves) {
-		if (read_table(f, &after) < 0) {
-			ins_lost_look_drop(look);
-			return -EIO;
-		}
-		rc = ins_lost_look_again(look, after);
-	}
+	if (rc == 0 && runs)
+		rc = ins_lost_look_again(look);
 	if (rc == 0)
-		rc = keep_lost(f, look, !lost->looks);
+		keep_lost(f, look);
 	f->unknown = look->unknown;
 	lost->looks++;
 	lost->bytes = look->windows ? ins_windows_bytes(look->windows) : 0;
 	ins_lost_look_drop(look);
-	if (after) {
-		ins_table_free(lost->table);
-		lost->table = after;
-	}
-	return rc < 0 ? out_of_memory(f, rc) : 0;
+	return rc < 0 ? failed(f, rc) : 0;
 }
 
 /* A process that runs on. */
 static int look_live(struct finding *f)
 {
 	struct ins_lost_look look = {.source = f->source, .live = true};
-	int rc = 0;
+	int rc = read_table(f);
 
-	do {
+	while (rc == 0 && f->ret->looks < LOOKS) {
 		rc = look_once(f, &look, true);
 		look.registers = true;
-	} while (rc == 0 && f->count && f->ret->looks < LOOKS);
+		if (!f->count || (f->ret->looks > 1 && ins_duration_now() - f->began > ENOUGH))
+			break;
+	}
 	return rc;
 }
 
@@ -150,11 +124,16 @@ static int look_stopped(void *context, const struct ins_thread_state *threads, s
 	struct finding *f = context;
 	struct ins_lost_look look = {
 		.source = f->source, .live = true, .stopped = threads, .stopped_count = n};
-	int rc;
+	int rc = read_table(f);
 
-	ins_table_free(f->ret->table);
-	f->ret->table = NULL;
-	rc = read_table(f, &f->ret->table);
+	return rc < 0 ? rc : look_once(f, &look, false);
+}
+
+static int look_dead(struct finding *f)
+{
+	struct ins_lost_look look = {.source = f->source};
+	int rc = read_table(f);
+
 	return rc < 0 ? rc : look_once(f, &look, false);
 }
 
@@ -168,59 +147,52 @@ static int stop_and_look(struct finding *f)
 	return rc;
 }
 
-/* The lost ones, as indices of the last table; those that moved after the last look are not. */
+/* List the lost ones; not if a pointer to their object could be where it was not read. */
 static int finish(struct finding *f)
 {
 	struct ins_lost *lost = f->ret;
-	struct ins_fiber fiber;
 	size_t i;
 
 	lost->at = calloc(f->count + 1, sizeof *lost->at);
 	lost->held = calloc(f->count + 1, sizeof *lost->held);
 	if (!lost->at || !lost->held)
-		return out_of_memory(f, -ENOMEM);
-	for (i = 0; i < f->count; i++) {
-		const ssize_t at = ins_table_find(lost->table, f->at[i].id);
-
-		if (at < 0)
-			continue;
-		ins_table_get(lost->table, (size_t)at, &fiber);
-		if (fiber.row.seq != f->at[i].seq)
-			continue;
-		lost->held[lost->count] = f->at[i].held;
-		lost->at[lost->count++] = (size_t)at;
-	}
-	if (!f->unknown || !lost->count)
+		return failed(f, -ENOMEM);
+	if (f->unknown && f->count) {
+		ins_problems_add(&f->source->problems,
+				 "%zu fibers seem lost, but the registers of %zu threads are not "
+				 "known: a stop would end their system call, or is not allowed; "
+				 "--stop reads them",
+				 f->count, f->unknown);
+		lost->unsure = f->count;
 		return 0;
-	ins_problems_add(&f->source->problems,
-			 "%zu fibers seem lost, but the registers of %zu threads are not known: a "
-			 "stop would end their system call, or is not allowed; --stop reads them",
-			 lost->count, f->unknown);
-	lost->unsure = lost->count;
-	lost->count = 0;
+	}
+	for (i = 0; f->count && i < ins_table_count(lost->table); i++)
+		if (f->lost[i]) {
+			lost->held[lost->count] = f->held[i];
+			lost->at[lost->count++] = i;
+		}
 	return 0;
 }
 
 int ins_lost_find(struct ins_source *source, bool stop, struct ins_lost *ret,
 		  struct ins_error *error)
 {
-	struct finding f = {.source = source, .ret = ret, .error = error};
-	struct ins_lost_look look = {.source = source};
-	const int64_t began = ins_duration_now();
+	struct finding f = {
+		.source = source, .ret = ret, .error = error, .began = ins_duration_now()};
 	int rc;
 
 	*ret = (struct ins_lost){0};
 	rc = ins_lost_possible(source, error);
-	if (rc == 0)
-		rc = read_table(&f, &ret->table);
 	if (rc == 0 && ins_source_still(source))
-		rc = look_once(&f, &look, false);
+		rc = look_dead(&f);
 	else if (rc == 0)
 		rc = stop ? stop_and_look(&f) : look_live(&f);
 	if (rc == 0)
 		rc = finish(&f);
-	free(f.at);
-	ret->took_ns = ins_duration_now() - began;
+	free(f.lost);
+	free(f.held);
+	free(f.moved);
+	ret->took_ns = ins_duration_now() - f.began;
 	return rc;
 }
 

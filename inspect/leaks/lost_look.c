@@ -24,6 +24,7 @@
 #include <fiber/fiber.h>
 
 #include "inspect/process/regions.h"
+#include "inspect/source/records.h"
 #include "inspect/waits/stillness.h"
 
 /* A port may save registers below the stack pointer. */
@@ -204,7 +205,7 @@ int ins_lost_look(struct ins_lost_look *look)
 	return rc < 0 ? rc : ins_mark_all(look->mark);
 }
 
-/* Whether the fiber is new or has moved since the look began. */
+/* Whether the fiber is new or has moved since the look began; it is noted in look->moved. */
 static bool has_moved(const struct ins_lost_look *look, const struct fib_row *row)
 {
 	const ssize_t i = ins_table_find(look->table, row->id);
@@ -213,29 +214,37 @@ static bool has_moved(const struct ins_lost_look *look, const struct fib_row *ro
 	if (i < 0)
 		return true;
 	ins_table_get(look->table, (size_t)i, &before);
-	return before.row.seq != row->seq;
+	look->moved[i] = before.row.seq != row->seq;
+	return look->moved[i];
 }
 
-int ins_lost_look_again(struct ins_lost_look *look, struct ins_table *after)
+static int each_record(void *context, uint64_t address, const void *bytes)
 {
+	struct ins_lost_look *look = context;
 	struct ins_mark_fiber one;
-	struct ins_fiber fiber;
-	size_t i;
-	int rc = 0;
+	struct fib_row row;
+	int rc;
 
-	for (i = 0; rc == 0 && i < ins_table_count(after); i++) {
-		ins_table_get(after, i, &fiber);
-		if (!has_moved(look, &fiber.row))
-			continue;
-		describe(look, &fiber.row, &one);
-		rc = ins_mark_more(look->mark, one.stack_used, one.stack_end);
-		if (rc == 0)
-			rc = ins_mark_more(look->mark, one.record,
-					   one.record + look->source->layout.record_size);
-		if (rc == 0)
-			rc = ins_mark_more_word(look->mark, one.object);
-	}
-	return rc;
+	if (!fib_row_decode(&look->source->layout, bytes, address, 0, &row) ||
+	    !has_moved(look, &row))
+		return 0;
+	describe(look, &row, &one);
+	rc = ins_mark_more(look->mark, one.stack_used, one.stack_end);
+	if (rc == 0)
+		rc = ins_mark_more(look->mark, one.record,
+				   one.record + look->source->layout.record_size);
+	return rc < 0 ? rc : ins_mark_more_word(look->mark, one.object);
+}
+
+int ins_lost_look_again(struct ins_lost_look *look)
+{
+	struct ins_error error;
+	size_t i;
+
+	/* A fiber that has exited is not met again. */
+	for (i = 0; i < ins_table_count(look->table); i++)
+		look->moved[i] = true;
+	return ins_records_each(look->source, each_record, look, &error);
 }
 
 void ins_lost_look_drop(struct ins_lost_look *look)

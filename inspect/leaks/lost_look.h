@@ -22,6 +22,7 @@ struct ins_lost_look {
 	size_t stopped_count;
 	/* -- used during the look -- */
 	struct ins_table *table; /* borrowed: the fibers before it */
+	bool *moved;		 /* borrowed: by index of the table; NULL: nothing can move */
 	struct ins_regions regions;
 	struct ins_memory_reader reader;
 	struct ins_windows *windows;
@@ -39,10 +40,10 @@ int ins_lost_look(struct ins_lost_look *look);
 void ins_lost_look_drop(struct ins_lost_look *look);
 
 /*
- * Mark what the fibers have that started or moved during the look: in `after`, a later reading.
- * -ENOMEM.
+ * Read the records again: mark what the fibers have that started or moved since look->table was read, and
+ * note in look->moved which of that table have moved or exited. 0 or a negative errno.
  */
-int ins_lost_look_again(struct ins_lost_look *look, struct ins_table *after);
+int ins_lost_look_again(struct ins_lost_look *look);
 
 /* -- lost_threads.c -- */
 

@@ -416,7 +416,8 @@ static void scan_words(struct ins_mark *m, uint64_t at, const unsigned char *byt
 static void scan(struct ins_mark *m, uint64_t low, uint64_t high)
 {
 	const struct ins_span *s = ins_spans_find(&m->spans, low);
-	const bool kept = s && s->kind == IN_AREA && m->chunks[s->index];
+	const bool kept =
+		s && (s->kind == IN_RECORDS || (s->kind == IN_AREA && m->chunks[s->index]));
 
 	reach(m, low, high);
 	m->in_record = s && s->kind == IN_RECORDS;

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #define PAGE	   4096u
+#define SMALL	   16384u /* read without asking which pages exist */
 #define MOST	   (UINT64_C(4) << 30)
 #define LEAST	   (UINT64_C(64) << 20)
 #define NO_ADDRESS UINT64_MAX
@@ -64,6 +65,8 @@ int ins_windows_new(const struct ins_memory_reader *memory, uint64_t most, struc
 		ins_windows_free(w);
 		return -ENOMEM;
 	}
+	/* Without effect where the system has no large pages. */
+	madvise(w->bytes, w->slots * INS_WINDOW, MADV_HUGEPAGE);
 	for (i = 0; i < w->slots; i++)
 		w->held[i] = NO_ADDRESS;
 	*ret = w;
@@ -106,7 +109,7 @@ void ins_windows_copy(struct ins_windows *windows, uint64_t address, void *buf, 
 		bool there = true;
 		uint64_t run = size - done;
 
-		if (m->run)
+		if (m->run && size > SMALL)
 			run = m->run(m->reader, address + done, size - done, &there);
 		if (!run || run > size - done) {
 			run = size - done;
