@@ -100,7 +100,7 @@ static int look_once(struct finding *f, struct ins_lost_look *look, bool runs)
 	f->unknown = look->unknown;
 	lost->looks++;
 	lost->bytes = look->windows ? ins_windows_bytes(look->windows) : 0;
-	ins_lost_look_drop(look);
+	ins_lost_look_end(look);
 	return rc < 0 ? failed(f, rc) : 0;
 }
 
@@ -116,6 +116,7 @@ static int look_live(struct finding *f)
 		if (!f->count || (f->ret->looks > 1 && ins_duration_now() - f->began > ENOUGH))
 			break;
 	}
+	ins_lost_look_drop(&look);
 	return rc;
 }
 
@@ -126,7 +127,10 @@ static int look_stopped(void *context, const struct ins_thread_state *threads, s
 		.source = f->source, .live = true, .stopped = threads, .stopped_count = n};
 	int rc = read_table(f);
 
-	return rc < 0 ? rc : look_once(f, &look, false);
+	if (rc == 0)
+		rc = look_once(f, &look, false);
+	ins_lost_look_drop(&look);
+	return rc;
 }
 
 static int look_dead(struct finding *f)
@@ -134,7 +138,10 @@ static int look_dead(struct finding *f)
 	struct ins_lost_look look = {.source = f->source};
 	int rc = read_table(f);
 
-	return rc < 0 ? rc : look_once(f, &look, false);
+	if (rc == 0)
+		rc = look_once(f, &look, false);
+	ins_lost_look_drop(&look);
+	return rc;
 }
 
 static int stop_and_look(struct finding *f)

@@ -178,16 +178,23 @@ static int add_fibers(struct ins_lost_look *look)
 	return rc;
 }
 
+static int new_windows(struct ins_lost_look *look)
+{
+	look->reader = (struct ins_memory_reader){look->source, look->source->memory, run};
+	return ins_windows_new(&look->reader, 0, &look->windows);
+}
+
 int ins_lost_look(struct ins_lost_look *look)
 {
 	struct ins_source *source = look->source;
 	int rc;
 
 	look->unknown = 0;
-	look->reader = (struct ins_memory_reader){source, source->memory, run};
 	rc = source->ops->regions(source, &look->regions);
-	if (rc == 0)
-		rc = ins_windows_new(&look->reader, 0, &look->windows);
+	if (look->windows)
+		ins_windows_forget(look->windows);
+	else if (rc == 0)
+		rc = new_windows(look);
 	if (rc == 0)
 		rc = ins_mark_new(look->windows, &look->mark);
 	if (rc == 0)
@@ -247,14 +254,19 @@ int ins_lost_look_again(struct ins_lost_look *look)
 	return ins_records_each(look->source, each_record, look, &error);
 }
 
-void ins_lost_look_drop(struct ins_lost_look *look)
+void ins_lost_look_end(struct ins_lost_look *look)
 {
-	ins_unwinder_free(look->unwinder);
-	look->unwinder = NULL;
 	ins_mark_free(look->mark);
-	ins_windows_free(look->windows);
 	free(look->regions.at);
 	look->mark = NULL;
-	look->windows = NULL;
 	look->regions = (struct ins_regions){NULL, 0};
+}
+
+void ins_lost_look_drop(struct ins_lost_look *look)
+{
+	ins_lost_look_end(look);
+	ins_unwinder_free(look->unwinder);
+	ins_windows_free(look->windows);
+	look->unwinder = NULL;
+	look->windows = NULL;
 }

@@ -33,10 +33,11 @@ struct ins_lost_look {
 };
 
 /*
- * Mark what is alive, given the fibers in look->table. Returns 0 or a negative errno. Drop the look in
- * both cases.
+ * Mark what is alive, given the fibers in look->table. Returns 0 or a negative errno. End the look in
+ * both cases; after that it can be used for another one. Drop it after the last one.
  */
 int ins_lost_look(struct ins_lost_look *look);
+void ins_lost_look_end(struct ins_lost_look *look);
 void ins_lost_look_drop(struct ins_lost_look *look);
 
 /*

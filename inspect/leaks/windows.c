@@ -47,13 +47,11 @@ static uint64_t spare(void)
 int ins_windows_new(const struct ins_memory_reader *memory, uint64_t most, struct ins_windows **ret)
 {
 	struct ins_windows *w = calloc(1, sizeof *w);
-	size_t i;
 
 	*ret = NULL;
 	if (!w)
 		return -ENOMEM;
 	w->memory = memory;
-	w->last = NO_ADDRESS;
 	w->slots = (most ? most : spare()) / INS_WINDOW;
 	w->slots = w->slots ? w->slots : 1;
 	w->held = malloc(w->slots * sizeof *w->held);
@@ -67,8 +65,7 @@ int ins_windows_new(const struct ins_memory_reader *memory, uint64_t most, struc
 	}
 	/* Without effect where the system has no large pages. */
 	madvise(w->bytes, w->slots * INS_WINDOW, MADV_HUGEPAGE);
-	for (i = 0; i < w->slots; i++)
-		w->held[i] = NO_ADDRESS;
+	ins_windows_forget(w);
 	*ret = w;
 	return 0;
 }
@@ -81,6 +78,16 @@ void ins_windows_free(struct ins_windows *windows)
 		munmap(windows->bytes, windows->slots * INS_WINDOW);
 	free(windows->held);
 	free(windows);
+}
+
+void ins_windows_forget(struct ins_windows *windows)
+{
+	size_t i;
+
+	for (i = 0; i < windows->slots; i++)
+		windows->held[i] = NO_ADDRESS;
+	windows->last = NO_ADDRESS;
+	windows->copied = 0;
 }
 
 /* Read a run of memory; if it cannot be read as a whole, page by page. */

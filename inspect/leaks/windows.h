@@ -41,6 +41,9 @@ uint64_t ins_windows_word(struct ins_windows *windows, uint64_t address);
 /* Copy memory that is asked for once, into buf, in the same way. */
 void ins_windows_copy(struct ins_windows *windows, uint64_t address, void *buf, size_t size);
 
+/* Forget all that was copied, and keep the memory for the next copies. */
+void ins_windows_forget(struct ins_windows *windows);
+
 /* How many bytes were copied. */
 uint64_t ins_windows_bytes(const struct ins_windows *windows);
 
