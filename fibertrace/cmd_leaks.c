@@ -23,6 +23,7 @@ static int put_json(const struct ins_leaks *leaks)
 	ins_json_key(&json, "found", json_integer((json_int_t)leaks->groups->count));
 	ins_json_key(&json, "lost", json_integer((json_int_t)lost->count));
 	ins_json_key(&json, "unsure", json_integer((json_int_t)lost->unsure));
+	ins_json_key(&json, "parked", json_integer((json_int_t)lost->parked));
 	ins_json_key(&json, "stopped", json_boolean(leaks->stopped));
 	ins_json_key(&json, "looks", json_integer((json_int_t)lost->looks));
 	ins_json_key(&json, "readBytes", json_integer((json_int_t)lost->bytes));

@@ -20,6 +20,7 @@
 #include "inspect/leaks/lost_look.h"
 #include "inspect/process/stop_all.h"
 #include "inspect/text/duration.h"
+#include "inspect/waits/stillness.h"
 
 #define LOOKS  3
 #define ENOUGH INT64_C(2000000000) /* ns: no third look if two took longer */
@@ -71,16 +72,25 @@ static int read_table(struct finding *f)
 	return 0;
 }
 
+static bool parks(struct ins_table *table, size_t i)
+{
+	struct ins_fiber fiber;
+
+	ins_table_get(table, i, &fiber);
+	return fiber.row.wait_kind == FIB_WAIT_PARK && ins_stillness_needs_waker(&fiber.row);
+}
+
 /* Keep the fibers that this look has found lost, as all looks before. */
 static void keep_lost(struct finding *f, const struct ins_lost_look *look)
 {
 	size_t i;
 
-	f->count = 0;
+	f->count = f->ret->parked = 0;
 	for (i = 0; i < ins_table_count(look->table); i++) {
 		f->lost[i] = f->lost[i] && !f->moved[i] && !ins_mark_alive(look->mark, i);
 		f->held[i] = ins_mark_held(look->mark, i);
 		f->count += f->lost[i];
+		f->ret->parked += !f->moved[i] && !f->held[i] && parks(look->table, i);
 	}
 }
 

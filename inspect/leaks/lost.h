@@ -21,6 +21,8 @@ struct ins_lost {
 	 * could be. They are not in `at`; a problem of the source says why.
 	 */
 	size_t unsure;
+	/* Fibers in fiber_park() without a deadline whose handle nothing alive has. Not lost. */
+	size_t parked;
 	unsigned looks;
 	uint64_t bytes;	 /* of memory that was read in the last look */
 	int64_t took_ns; /* all looks */

@@ -110,14 +110,16 @@ static int add_word(void *context, uint64_t word)
 
 /* -- fibers -- */
 
+/*
+ * fiber_park() waits for no object. A fiber may be meant to park for ever, and who has its handle could
+ * be anybody, so it is not called lost.
+ */
 static bool is_alive(const struct fib_row *row)
 {
 	if (!ins_stillness_needs_waker(row) || fib_row_astray(row))
 		return true;
-	if (row->cancelled && !(row->flags & FIB_ROW_MASKED))
-		return true;
-	/* It may wait for the end of the runtime. */
-	return row->wait_kind == FIB_WAIT_PARK && (row->flags & FIBER_BACKGROUND);
+	return row->wait_kind == FIB_WAIT_PARK ||
+	       (row->cancelled && !(row->flags & FIB_ROW_MASKED));
 }
 
 /* The record of the fiber that a row joins; 0: it has exited. */
@@ -144,15 +146,12 @@ static void describe(struct ins_lost_look *look, const struct fib_row *row,
 		.record = row->record,
 		.object = row->wait_object,
 		.alive = is_alive(row),
-		.parks = row->wait_kind == FIB_WAIT_PARK,
 	};
 	if (row->state == FIBER_SUSPENDED && !fib_row_astray(row) &&
 	    row->sp > row->stack_low + BELOW && row->sp < end)
 		ret->stack_used = (row->sp - BELOW) & ~UINT64_C(7);
 	if (row->wait_kind == FIB_WAIT_JOIN)
 		ret->object = joined(look->table, row);
-	if (row->wait_kind == FIB_WAIT_PARK)
-		ret->object = 0;
 }
 
 static int add_fibers(struct ins_lost_look *look)

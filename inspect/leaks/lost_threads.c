@@ -209,7 +209,7 @@ int ins_lost_threads(struct ins_lost_look *look)
 		return rc;
 	rc = source->ops->threads(source, &ids);
 	for (i = 0; rc == 0 && i < ids.count; i++) {
-		if (source->ops->thread_at(source, ids.tid[i], &at) < 0)
+		if (source->ops->thread_at(source, ids.tid[i], INS_THREAD_MOVES, &at) < 0)
 			continue; /* it has ended */
 		rc = look->live ? add_live(look, ids.tid[i], &at) : add_dead(look, &at);
 	}

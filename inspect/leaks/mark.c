@@ -75,7 +75,8 @@ struct ins_mark {
 	uint32_t *by_record;
 	uint64_t low, high; /* all spans are in between */
 	unsigned char *buffer;
-	bool in_record; /* the words at hand are of a record */
+	bool in_record;	   /* the words at hand are of a record */
+	uint32_t in_stack; /* they are of the stack of this fiber; NOBODY: of none */
 	int error;
 };
 
@@ -287,8 +288,6 @@ static bool can_be_lost(struct ins_mark *m, const struct ins_mark_fiber *f)
 
 	if (f->alive)
 		return false;
-	if (f->parks && !f->object)
-		return record_number(m, f->record) < m->record_count;
 	if (record_number(m, f->object) < m->record_count)
 		return m->by_record[record_number(m, f->object)] != NOBODY;
 	s = f->object ? ins_spans_find(&m->spans, f->object) : NULL;
@@ -307,7 +306,7 @@ static int make_targets(struct ins_mark *m)
 		const uint64_t bit = page_bit(f->object);
 
 		f->alive = !can_be_lost(m, f);
-		if (f->alive || !f->object)
+		if (f->alive)
 			continue;
 		m->targets[m->target_count++] = (struct target){f->object, (uint32_t)i};
 		m->target_pages[bit / 64] |= UINT64_C(1) << bit % 64;
@@ -368,9 +367,8 @@ static void touch_record(struct ins_mark *m, uint64_t word, uint64_t at)
 		return;
 	if (i == NOBODY)
 		return;
-	m->fibers[i].held = true;
-	if (m->fibers[i].fiber.parks)
-		wake(m, i);
+	if (i != m->in_stack)
+		m->fibers[i].held = true;
 }
 
 static void touch(struct ins_mark *m, uint64_t word, uint64_t at)
@@ -421,6 +419,7 @@ static void scan(struct ins_mark *m, uint64_t low, uint64_t high)
 
 	reach(m, low, high);
 	m->in_record = s && s->kind == IN_RECORDS;
+	m->in_stack = s && s->kind == IN_STACK ? s->index : NOBODY;
 	low = (low + 7) & ~UINT64_C(7);
 	while (low < high && high - low >= 8) {
 		size_t size = high - low < BUFFER ? high - low : BUFFER;
@@ -440,6 +439,7 @@ static void scan(struct ins_mark *m, uint64_t low, uint64_t high)
 		low += size;
 	}
 	m->in_record = false;
+	m->in_stack = NOBODY;
 }
 
 static int drain(struct ins_mark *m)

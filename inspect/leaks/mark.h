@@ -26,7 +26,6 @@ struct ins_mark_fiber {
 	 */
 	uint64_t object;
 	bool alive; /* whatever is reached: it runs, sleeps, ... */
-	bool parks; /* who has its handle, which is the address of its record, can wake it */
 };
 
 struct ins_mark;
@@ -71,7 +70,10 @@ int ins_mark_all(struct ins_mark *mark);
 int ins_mark_more(struct ins_mark *mark, uint64_t start, uint64_t end);
 int ins_mark_more_word(struct ins_mark *mark, uint64_t word);
 
-/* Whether fiber i is alive; whether something alive has its handle. */
+/*
+ * Whether fiber i is alive; whether something alive, other than its own stack, has its handle: the
+ * address of its record.
+ */
 bool ins_mark_alive(const struct ins_mark *mark, size_t i);
 bool ins_mark_held(const struct ins_mark *mark, size_t i);
 

@@ -42,6 +42,13 @@ static void put_group(FILE *out, const struct ins_leaks *leaks, const struct ins
 		place);
 }
 
+static void put_parked(FILE *out, const struct ins_lost *lost)
+{
+	if (lost->parked)
+		fprintf(out, "  not counted: %zu in fiber_park, whose %s nothing alive has\n",
+			lost->parked, lost->parked == 1 ? "handle" : "handles");
+}
+
 void ins_text_leaks(FILE *out, const struct ins_leaks *leaks, const char *who)
 {
 	const struct ins_source *source = leaks->look->source;
@@ -56,6 +63,7 @@ void ins_text_leaks(FILE *out, const struct ins_leaks *leaks, const char *who)
 		fprintf(out, " (pid %d)", (int)source->pid);
 	if (!count) {
 		fprintf(out, ": no fiber is lost%s\n", leaks->lost->unsure ? " for certain" : "");
+		put_parked(out, leaks->lost);
 		return;
 	}
 	fprintf(out, ": %zu of %zu fibers %s lost: nothing alive can wake %s\n", count,
@@ -65,6 +73,7 @@ void ins_text_leaks(FILE *out, const struct ins_leaks *leaks, const char *who)
 		put_group(out, leaks, &groups->at[i]);
 	if (shown < groups->count)
 		fprintf(out, "  ... and %zu more groups; see --json\n", groups->count - shown);
+	put_parked(out, leaks->lost);
 	fprintf(out, "  more: fibertrace show %s %" PRIu64 "\n", ins_escape(who, text, sizeof text),
 		groups->at[0].ids.id[0]);
 }

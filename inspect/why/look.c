@@ -2,6 +2,7 @@
 /* look.c - read a source twice, and say what its fibers do */
 #include "inspect/why/look.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -92,6 +93,8 @@ void ins_look_drop(struct ins_look *look)
 	ins_peers_free(&look->peers);
 	ins_symbols_free(look->symbols);
 	ins_unwinder_free(look->unwinder);
+	ins_lost_drop(&look->lost);
+	free(look->lost_groups.at);
 }
 
 size_t ins_look_count(const struct ins_look *look)

@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "inspect/leaks/lost_groups.h"
 #include "inspect/process/condition.h"
 #include "inspect/process/peers.h"
 #include "inspect/symbols/symbolize.h"
@@ -37,6 +38,7 @@ struct ins_look {
 	int64_t wanted; /* ns between the readings that were asked for; reading itself takes time too */
 	bool single; /* read once: nothing changes in it, or there is no time */
 	bool silent; /* nothing will be put into words */
+	bool deep;   /* search the memory for lost fibers: the source has memory (lost.h) */
 	bool halted; /* the process does not run: a rule has found out why */
 	struct ins_confirmed earlier, last; /* single: earlier is empty */
 	/* An older reading, for what takes long to show, and how much older it is, ns; NULL: none. */
@@ -46,6 +48,8 @@ struct ins_look {
 	struct ins_peers peers;				  /* of pid, if a rule has asked for them */
 	struct ins_unwinder *unwinder;			  /* silent: NULL, as is symbols */
 	struct ins_symbols *symbols;
+	struct ins_lost lost; /* of rule_leaks.c, as the next one */
+	struct ins_lost_groups lost_groups;
 };
 
 /*

@@ -68,6 +68,7 @@ static int ask(const struct tool_arguments *arguments, struct ins_look *look, in
 static int run(const struct tool_arguments *arguments)
 {
 	struct ins_look look = {0};
+	struct ins_error error = {""};
 	int64_t between;
 	int code;
 
@@ -76,6 +77,12 @@ static int run(const struct tool_arguments *arguments)
 	code = tool->open(arguments, arguments->word[0], &look.source);
 	if (code != TOOL_WELL)
 		return code;
+	look.deep = arguments->option[TOOL_OPT_DEEP];
+	if (look.deep && ins_lost_possible(look.source, &error) < 0) {
+		code = tool_cannot("--deep: %s", error.text);
+		ins_source_close(look.source);
+		return code;
+	}
 	look.single = ins_source_still(look.source);
 	look.pid = look.source->modules->pid;
 	code = ask(arguments, &look, between);
@@ -95,6 +102,8 @@ const struct tool_command tool_why = {
 		"Will not end by itself:\n"
 		"  deadlock  fibers that wait for each other, or for a lock that nobody releases\n"
 		"  stopped   the process is stopped, traced or frozen\n"
+		"  leaks     fibers that nothing alive can wake: with --deep, which searches the\n"
+		"            memory of the program as 'fibertrace leaks' does\n"
 		"Slow or suspicious:\n"
 		"  convoy    3 fibers or more wait for locks behind one fiber, for 1s and more\n"
 		"  carrier   a fiber keeps a carrier, and others can run and wait for 200ms\n"
@@ -115,6 +124,7 @@ const struct tool_command tool_why = {
 		"itself, 4 for others.\n",
 	.least = 1,
 	.most = 1,
-	.options = TOOL_TAKES(TOOL_OPT_FOR) | TOOL_TAKES(TOOL_OPT_SINCE),
+	.options =
+		TOOL_TAKES(TOOL_OPT_FOR) | TOOL_TAKES(TOOL_OPT_SINCE) | TOOL_TAKES(TOOL_OPT_DEEP),
 	.run = run,
 };
