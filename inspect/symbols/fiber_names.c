@@ -87,7 +87,6 @@ static void place(struct ins_namer *namer, struct ins_source *source, struct ins
 	/* A walk that is not whole is no problem of a command that shows no stacks. */
 	if (!ins_unwind_whole(names->unwinder, fiber, &names->walk))
 		return;
-	ins_unwind_mark(names->unwinder, &names->walk);
 	i = ins_program_frame(names->symbols, &names->walk);
 	fiber->place = names->walk.pc[i] - ins_walk_returned(&names->walk, i);
 }

@@ -37,8 +37,6 @@ void ins_event_walk(struct ins_unwinder *unwinder, const struct ins_event *event
 				 : lack(event->e.lack));
 		return;
 	}
-	if (sleeps && ins_frame_guess(unwinder, &event->fiber, ret))
-		ins_unwind_mark(unwinder, ret);
-	else
+	if (!sleeps || !ins_frame_guess(unwinder, &event->fiber, ret))
 		ins_unwind(unwinder, &event->fiber, ret);
 }

@@ -14,8 +14,6 @@ static void walk(struct ins_unwinder *unwinder, const struct ins_fiber *thread,
 {
 	if (thread->registers.known || !ins_frame_guess(unwinder, thread, ret))
 		ins_unwind_thread(unwinder, thread, ret);
-	else
-		ins_unwind_mark(unwinder, ret);
 }
 
 void ins_walk_row(struct ins_unwinder *unwinder, const struct ins_fiber *row, struct ins_walk *ret)

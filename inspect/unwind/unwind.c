@@ -140,7 +140,8 @@ void ins_unwinder_hide(struct ins_unwinder *unwinder, bool hide)
 	unwinder->hide = hide;
 }
 
-void ins_unwind_mark(struct ins_unwinder *unwinder, struct ins_walk *walk)
+/* Set code and hide. */
+static void mark(struct ins_unwinder *unwinder, struct ins_walk *walk)
 {
 	ins_walk_mark(walk, &unwinder->source->layout);
 	walk->hide = unwinder->hide;
@@ -198,7 +199,7 @@ static void walk_fiber(struct ins_unwinder *unwinder, const struct ins_fiber *fi
 void ins_unwind(struct ins_unwinder *unwinder, const struct ins_fiber *fiber, struct ins_walk *ret)
 {
 	walk_fiber(unwinder, fiber, ret);
-	ins_unwind_mark(unwinder, ret);
+	mark(unwinder, ret);
 }
 
 void ins_unwind_thread(struct ins_unwinder *unwinder, const struct ins_fiber *thread,
@@ -207,7 +208,7 @@ void ins_unwind_thread(struct ins_unwinder *unwinder, const struct ins_fiber *th
 	begin(ret);
 	if (!walk_whole(unwinder, thread, ret))
 		call_truncated(unwinder, thread, ret);
-	ins_unwind_mark(unwinder, ret);
+	mark(unwinder, ret);
 }
 
 bool ins_unwind_whole(struct ins_unwinder *unwinder, const struct ins_fiber *fiber,
@@ -215,7 +216,10 @@ bool ins_unwind_whole(struct ins_unwinder *unwinder, const struct ins_fiber *fib
 {
 	begin(ret);
 	ins_unwind_lu(&unwinder->lu, fiber, ret);
-	return !unwinder->lu.lost && ins_walk_ended(&unwinder->dw, fiber, ret);
+	if (unwinder->lu.lost || !ins_walk_ended(&unwinder->dw, fiber, ret))
+		return false;
+	mark(unwinder, ret);
+	return true;
 }
 
 bool ins_unwind_function(struct ins_unwinder *unwinder, uint64_t pc, uint64_t *ret)

@@ -82,9 +82,6 @@ void ins_unwinder_free(struct ins_unwinder *unwinder);
 /* Set hide of every later walk. It is false at first. */
 void ins_unwinder_hide(struct ins_unwinder *unwinder, bool hide);
 
-/* Mark a walk that was made in another way as ins_unwind() does: set code and hide. */
-void ins_unwind_mark(struct ins_unwinder *unwinder, struct ins_walk *walk);
-
 /* From here on walk every fiber with the unwinders, for a check of the cache. */
 void ins_unwinder_drop_cache(struct ins_unwinder *unwinder);
 
