@@ -28,7 +28,7 @@ int ins_core_thread_ids(const struct ins_core *core, struct ins_thread_ids *ret)
 	return 0;
 }
 
-static const struct ins_core_status *find(const struct ins_core *core, uint64_t tid)
+const struct ins_core_status *ins_core_thread(const struct ins_core *core, uint64_t tid)
 {
 	size_t i;
 
@@ -40,7 +40,7 @@ static const struct ins_core_status *find(const struct ins_core *core, uint64_t 
 
 int ins_core_thread_at(const struct ins_core *core, uint64_t tid, struct ins_thread_at *ret)
 {
-	const struct ins_core_status *t = find(core, tid);
+	const struct ins_core_status *t = ins_core_thread(core, tid);
 	unsigned i;
 
 	memset(ret, 0, sizeof *ret);

@@ -19,13 +19,12 @@ struct ins_thread_at {
 	uint64_t inner;	   /* in the pid namespace of the process, as its locks record it */
 	char name[32];	   /* not escaped; "": unknown, or not asked */
 	bool runs;	   /* it uses a CPU or waits for one */
-	bool hidden;	   /* where it sleeps may not be read */
 	uint64_t switches; /* how often it left its CPU; unchanged: it has not run */
 	uint64_t cpu;	   /* ns on a CPU; FIB_ROW_UNKNOWN: also if not asked */
 	uint64_t runnable; /* ns waiting for a CPU; the same */
 	/*
 	 * Where it sleeps, or in a core where it was: the system call, or -1: none. Of the
-	 * registers at least pc and sp are known; pc is 0 if it runs or is hidden.
+	 * registers at least pc and sp are known; pc is 0 if it runs or where it sleeps may not be read.
 	 */
 	int64_t call;
 	uint64_t argument[FIB_SLEEPER_ARGUMENTS]; /* of the call */

@@ -127,7 +127,6 @@ int ins_thread_at_live(struct ins_source *source, uint64_t tid, enum ins_thread_
 	if (rc == -ENOENT || rc == -ESRCH)
 		return -ESRCH;
 	ret->runs = rc == 0 || (rc < 0 && ret->runs);
-	ret->hidden = rc < 0;
 	if (rc != 1)
 		return 0;
 	ret->call = place.call;

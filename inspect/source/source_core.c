@@ -253,14 +253,11 @@ static void dead_close(struct ins_source *source)
 
 static int dead_thread(struct ins_source *source, uint64_t tid, struct ins_thread_stack *ret)
 {
-	const struct ins_core *core = &((const struct dead *)source)->core;
-	const struct ins_core_status *t = core->thread, *const end = t + core->threads;
-	int rc;
+	const struct ins_core_status *t =
+		ins_core_thread(&((const struct dead *)source)->core, tid);
+	int rc = ins_thread_stack_registers(source, tid, t ? &t->registers : NULL, ret);
 
-	while (t < end && (uint64_t)t->tid != tid)
-		t++;
-	rc = ins_thread_stack_registers(source, tid, t < end ? &t->registers : NULL, ret);
-	if (rc == 0 && t < end)
+	if (rc == 0 && t)
 		ret->call = t->call;
 	return rc;
 }

@@ -65,7 +65,6 @@ static void test_a_sleeping_thread_has_a_call_and_its_arguments(void **state)
 	assert_int_equal(at.inner, thread.tid);
 	assert_string_equal(at.name, "reads a byte");
 	assert_false(at.runs);
-	assert_false(at.hidden);
 	assert_int_equal(at.call, SYS_read);
 	assert_int_equal(at.argument[0], ends[0]);
 	assert_int_equal(at.argument[2], 1);
