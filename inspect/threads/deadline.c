@@ -17,27 +17,40 @@ static int64_t add(int64_t a, int64_t b)
 	return __builtin_add_overflow(a, b, &sum) || sum == INT64_MAX ? INT64_MAX - 1 : sum;
 }
 
-/* The time at address in ns. False: it cannot be read. */
-static bool read_time(const struct ins_sleeper *s, uint64_t address, int64_t *ret)
+/* The time at address in ns; unit: of its second part in ns. False: it cannot be read. */
+static bool read_time(const struct ins_sleeper *s, uint64_t address, int64_t unit, int64_t *ret)
 {
-	int64_t time[2]; /* s, ns */
+	int64_t time[2]; /* s, units */
 
 	if (!ins_sleeper_read(s, address, time, sizeof time))
 		return false;
 	if (__builtin_mul_overflow(time[0], NS, ret))
 		*ret = INT64_MAX - 1;
-	*ret = add(*ret, time[1]);
+	if (__builtin_mul_overflow(time[1], unit, &time[1]))
+		*ret = INT64_MAX - 1;
+	else
+		*ret = add(*ret, time[1]);
 	return true;
 }
 
-int64_t ins_deadline_after(const struct ins_sleeper *sleeper, uint64_t address)
+static int64_t after(const struct ins_sleeper *s, uint64_t address, int64_t unit)
 {
 	int64_t ns = 0;
 
 	if (!address)
 		return INT64_MAX;
-	read_time(sleeper, address, &ns);
-	return add(sleeper->now, ns);
+	read_time(s, address, unit, &ns);
+	return add(s->now, ns);
+}
+
+int64_t ins_deadline_after(const struct ins_sleeper *sleeper, uint64_t address)
+{
+	return after(sleeper, address, 1);
+}
+
+int64_t ins_deadline_after_timeval(const struct ins_sleeper *sleeper, uint64_t address)
+{
+	return after(sleeper, address, 1000);
 }
 
 int64_t ins_deadline_at(const struct ins_sleeper *sleeper, uint64_t address, clockid_t clock)
@@ -48,14 +61,14 @@ int64_t ins_deadline_at(const struct ins_sleeper *sleeper, uint64_t address, clo
 	if (!address)
 		return INT64_MAX;
 	/* A core does not say which time it was. */
-	if (!sleeper->now || !read_time(sleeper, address, &ns) || clock_gettime(clock, &now) < 0)
+	if (!sleeper->now || !read_time(sleeper, address, 1, &ns) || clock_gettime(clock, &now) < 0)
 		return sleeper->now;
 	if (__builtin_sub_overflow(ns, add(now.tv_sec * NS, now.tv_nsec), &left))
 		left = INT64_MAX;
 	return add(sleeper->now, left);
 }
 
-int64_t ins_deadline_ms(const struct ins_sleeper *sleeper, int64_t ms)
+int64_t ins_deadline_ms(const struct ins_sleeper *sleeper, int32_t ms)
 {
-	return ms < 0 ? INT64_MAX : add(sleeper->now, (int32_t)ms * INT64_C(1000000));
+	return ms < 0 ? INT64_MAX : add(sleeper->now, ms * INT64_C(1000000));
 }

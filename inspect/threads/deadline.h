@@ -15,7 +15,10 @@
 int64_t ins_deadline_after(const struct ins_sleeper *sleeper, uint64_t address);
 int64_t ins_deadline_at(const struct ins_sleeper *sleeper, uint64_t address, clockid_t clock);
 
+/* The same as the first one for a struct timeval. */
+int64_t ins_deadline_after_timeval(const struct ins_sleeper *sleeper, uint64_t address);
+
 /* The same for a length of time of so many ms; negative: none. */
-int64_t ins_deadline_ms(const struct ins_sleeper *sleeper, int64_t ms);
+int64_t ins_deadline_ms(const struct ins_sleeper *sleeper, int32_t ms);
 
 #endif

@@ -98,6 +98,8 @@ static int64_t deadline_of(const struct ins_sleeper *s)
 #ifdef SYS_poll
 	case SYS_poll:
 		return ins_deadline_ms(s, (int32_t)argument[2]);
+#endif
+#ifdef SYS_epoll_wait
 	case SYS_epoll_wait:
 #endif
 	case SYS_epoll_pwait:
@@ -107,7 +109,12 @@ static int64_t deadline_of(const struct ins_sleeper *s)
 	case SYS_epoll_pwait2:
 		return ins_deadline_after(s, argument[3]);
 	case SYS_pselect6:
+	case SYS_recvmmsg:
 		return ins_deadline_after(s, argument[4]);
+#ifdef SYS_select
+	case SYS_select:
+		return ins_deadline_after_timeval(s, argument[4]);
+#endif
 	default:
 		return INT64_MAX;
 	}

@@ -19,6 +19,7 @@ static void test_no_time_is_no_deadline(void **state)
 	sleeper.now = 5;
 	assert_int_equal(ins_deadline_after(&sleeper, 0), INT64_MAX);
 	assert_int_equal(ins_deadline_at(&sleeper, 0, CLOCK_REALTIME), INT64_MAX);
+	assert_int_equal(ins_deadline_after_timeval(&sleeper, 0), INT64_MAX);
 	assert_int_equal(ins_deadline_ms(&sleeper, -1), INT64_MAX);
 }
 
@@ -29,6 +30,7 @@ static void test_a_length_of_time_counts_from_now(void **state)
 	(void)state;
 	sleeper.now = 5;
 	assert_int_equal(ins_deadline_after(&sleeper, at(&time)), 5 + 2 * NS + 7);
+	assert_int_equal(ins_deadline_after_timeval(&sleeper, at(&time)), 5 + 2 * NS + 7000);
 	assert_int_equal(ins_deadline_ms(&sleeper, 3), 5 + 3000000);
 	assert_int_equal(ins_deadline_ms(&sleeper, 0), 5);
 }

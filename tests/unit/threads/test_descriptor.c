@@ -66,6 +66,31 @@ static void test_select_waits_for_descriptors_that_are_not_named(void **state)
 	assert_int_equal(row.wait_arg, FIB_ROW_UNKNOWN);
 }
 
+static void test_a_call_whose_fifth_argument_is_a_time_has_a_deadline(void **state)
+{
+	static const struct timespec spec = {1, 250};
+	static const struct timeval val = {1, 250};
+	static const struct {
+		long call;
+		const void *time;
+		int64_t left;
+	} calls[] = {{SYS_pselect6, &spec, 1000000250},
+		     {SYS_recvmmsg, &spec, 1000000250},
+		     {SYS_select, &val, 1000250000}};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+		at = (struct ins_thread_at){
+			.call = calls[i].call,
+			.argument = {10, [4] = (uint64_t)(uintptr_t)calls[i].time}};
+		assert_true(ins_descriptor_wait(&sleeper, &row));
+		assert_int_equal(row.deadline, 5 + calls[i].left);
+		assert_true(find(calls[i].call, 10, 0, 0));
+		assert_int_equal(row.deadline, INT64_MAX);
+	}
+}
+
 static void test_another_call_is_left_alone(void **state)
 {
 	(void)state;
@@ -81,6 +106,7 @@ int main(void)
 		cmocka_unit_test(
 			test_poll_of_one_entry_has_a_descriptor_and_of_several_only_events),
 		cmocka_unit_test(test_select_waits_for_descriptors_that_are_not_named),
+		cmocka_unit_test(test_a_call_whose_fifth_argument_is_a_time_has_a_deadline),
 		cmocka_unit_test(test_another_call_is_left_alone),
 	};
 
