@@ -29,7 +29,7 @@
 #define MUSL_NORMAL 0
 #define MUSL_TID    0x3fffffffu
 
-#define READERS_SHIFT 3 /* of __readers: below are flags */
+#define READERS_WAIT 4 /* flag of __readers, set by each thread that waits for it */
 
 /* The layouts in this tool's headers are those of its own machine. */
 static bool known_layout(void)
@@ -83,13 +83,13 @@ uint64_t ins_mutex_object(const struct ins_sleeper *sleeper, enum ins_libc libc,
 
 /*
  * The lock is aligned to 8 bytes. Three of its words are waited for: 12 is the only offset that is
- * no multiple of 8; of the other two, 8 has the values 0 to 3, and 0 has a flag above these.
+ * no multiple of 8; of the other two, 8 has the values 0 to 3, and 0 has READERS_WAIT.
  */
 static uint64_t rwlock_start(uint64_t address, uint32_t value)
 {
 	if (address % 8)
 		return address - offsetof(struct __pthread_rwlock_arch_t, __writers_futex);
-	return value >> (READERS_SHIFT - 1)
+	return value & READERS_WAIT
 		       ? address
 		       : address - offsetof(struct __pthread_rwlock_arch_t, __wrphase_futex);
 }
