@@ -198,6 +198,7 @@ const struct tool_command trace_dump = {
 	.usage = "a PROCESS",
 	.least = 1,
 	.most = 2,
+	.threads = true,
 	.options = TOOL_TAKES(TOOL_OPT_ALL_FRAMES) | TOOL_TAKES(TOOL_OPT_EACH) |
 		   TOOL_TAKES(TOOL_OPT_FRAMES) | TOOL_TAKES(TOOL_OPT_WHERE) | TOOL_TAKES_DETAILS,
 	.run = run,

@@ -85,20 +85,13 @@ static int look_elsewhere(const struct tool_arguments *a)
 	return rc < 0 ? tool_cannot("%s", error.text) : TOOL_WELL;
 }
 
-/* The commands that can show threads. */
+/* Whether the command can show threads. */
 static bool takes_threads(const struct tool_arguments *a)
 {
-	static const struct tool_command *const take[] = {&trace_dump, &tool_list,    &tool_show,
-							  &tool_bt,    &tool_stacks,  &tool_waits,
-							  &tool_why,   &tool_deadlock};
 	const struct tool_command *command =
 		a->command ? tool_command_find(a->command) : fibertrace.bare;
-	size_t i;
 
-	for (i = 0; i < sizeof take / sizeof take[0]; i++)
-		if (take[i] == command)
-			return true;
-	return false;
+	return command && command->threads;
 }
 
 /* Whether the threads are to be shown, after rc: of a search for fibers, or 0 before that. */

@@ -35,6 +35,7 @@ struct tool_command {
 	uint64_t options;    /* TOOL_TAKES() of its options */
 	bool passes;	     /* it passes words and options on to another command */
 	bool live;	     /* its PROCESS must be running, not a file */
+	bool threads;	     /* it can show threads in place of fibers */
 	/* Runs the command. Returns the exit code. */
 	int (*run)(const struct tool_arguments *arguments);
 };

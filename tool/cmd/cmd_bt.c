@@ -153,6 +153,7 @@ const struct tool_command tool_bt = {
 		"of such a fiber for the time of a copy, and shows its frames too.\n",
 	.least = 1,
 	.most = 2,
+	.threads = true,
 	.options = TOOL_TAKES(TOOL_OPT_ALL) | TOOL_TAKES(TOOL_OPT_ALL_FRAMES) |
 		   TOOL_TAKES(TOOL_OPT_FRAMES) | TOOL_TAKES(TOOL_OPT_WHERE) | TOOL_TAKES_DETAILS,
 	.run = run,

@@ -75,6 +75,7 @@ const struct tool_command tool_deadlock = {
 		"Exit status: 3 if there is a deadlock, 0 if there is none.\n",
 	.least = 1,
 	.most = 1,
+	.threads = true,
 	.options = TOOL_TAKES(TOOL_OPT_ALL_FRAMES) | TOOL_TAKES(TOOL_OPT_FRAMES),
 	.run = run,
 };

@@ -101,6 +101,7 @@ const struct tool_command tool_list = {
 		"'where'.\n",
 	.least = 1,
 	.most = 1,
+	.threads = true,
 	.options = TOOL_TAKES(TOOL_OPT_ALL) | TOOL_TAKES(TOOL_OPT_COLUMNS) |
 		   TOOL_TAKES(TOOL_OPT_GROUP_BY) | TOOL_TAKES(TOOL_OPT_LIMIT) |
 		   TOOL_TAKES(TOOL_OPT_SORT) | TOOL_TAKES(TOOL_OPT_WHERE),

@@ -263,5 +263,6 @@ const struct tool_command tool_show = {
 		"spawned. 'bt' prints its calls.\n",
 	.least = 2,
 	.most = 2,
+	.threads = true,
 	.run = run,
 };

@@ -292,6 +292,7 @@ const struct tool_command tool_stacks = {
 		"for 'go tool pprof'. An existing file is only replaced with --force.\n",
 	.least = 1,
 	.most = 1,
+	.threads = true,
 	.options = TOOL_TAKES(TOOL_OPT_ALL_FRAMES) | TOOL_TAKES(TOOL_OPT_FOLDED) |
 		   TOOL_TAKES(TOOL_OPT_FORCE) | TOOL_TAKES(TOOL_OPT_FRAMES) |
 		   TOOL_TAKES(TOOL_OPT_GROUP_BY) | TOOL_TAKES(TOOL_OPT_MIN) |

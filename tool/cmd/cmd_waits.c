@@ -135,6 +135,7 @@ const struct tool_command tool_waits = {
 		"--dot prints a graph: waits PROCESS --dot | dot -Tsvg > waits.svg\n",
 	.least = 1,
 	.most = 1,
+	.threads = true,
 	.options =
 		TOOL_TAKES(TOOL_OPT_DOT) | TOOL_TAKES(TOOL_OPT_LIMIT) | TOOL_TAKES(TOOL_OPT_WHERE),
 	.run = run,

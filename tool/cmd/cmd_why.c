@@ -124,6 +124,7 @@ const struct tool_command tool_why = {
 		"itself, 4 for others.\n",
 	.least = 1,
 	.most = 1,
+	.threads = true,
 	.options =
 		TOOL_TAKES(TOOL_OPT_FOR) | TOOL_TAKES(TOOL_OPT_SINCE) | TOOL_TAKES(TOOL_OPT_DEEP),
 	.run = run,
