@@ -56,7 +56,10 @@ struct fib_waiter {
 	struct fib_parker *parker;
 	uint64_t who;	       /* fiber id, or FIB_HOLDER_THREAD | tid */
 	uint32_t armed;	       /* the word while this wait is undecided */
-	struct fib_parker own; /* used by plain threads */
+	struct fib_parker own; /* used by plain threads, and so is the rest */
+	/* I: what it waits for, for readers outside the process (struct fib_layout_thread_wait) */
+	uint32_t kind; /* enum fib_wait_kind */
+	uint64_t object, arg;
 };
 
 /* Whether a word is that of a wait in fiber_park, firm or not. */

@@ -96,6 +96,7 @@ static void describe_fields(void)
 	FIELD(FIB_FIELD_ERROR, result.error);
 	FIELD(FIB_FIELD_HELD, held_last);
 	FIELD(FIB_FIELD_HELD_AT, held_at);
+	FIELD(FIB_FIELD_JOINER, thread_joiner.word);
 	fiber_registry.field_count = FIB_FIELD_COUNT;
 }
 
@@ -143,6 +144,21 @@ static void describe_objects(void)
 	waiters(FIB_WAIT_COND, offsetof(struct fiber_cond, waiters));
 	waiters(FIB_WAIT_SEM, offsetof(struct fiber_sem, waiters));
 	waiters(FIB_WAIT_EVENT, offsetof(struct fiber_event, waiters));
+}
+
+#define WAITER(to, member)                                            \
+	((to).offset = (uint16_t)offsetof(struct fib_waiter, member), \
+	 (to).size = (uint16_t)sizeof(((struct fib_waiter *)0)->member))
+
+static void describe_thread_wait(void)
+{
+	struct fib_layout_thread_wait *t = &fiber_registry.thread_wait;
+
+	WAITER(t->word, own.word);
+	WAITER(t->who, who);
+	WAITER(t->kind, kind);
+	WAITER(t->object, object);
+	WAITER(t->arg, arg);
 }
 
 static void describe_names(void)
@@ -233,6 +249,7 @@ static int start(void)
 	describe_code();
 	describe_fields();
 	describe_objects();
+	describe_thread_wait();
 	describe_names();
 	/* A reader outside may read at any moment: the magic, written last, says that the rest is
 	 * there. */

@@ -77,6 +77,7 @@ enum fib_layout_field_id {
 	FIB_FIELD_HELD,	   /* u64: the lock that it took last and holds exclusively, 0: none; the
 				* address of a mutex, or of a rwlock + 1 */
 	FIB_FIELD_HELD_AT, /* u64: return address of the call that took it */
+	FIB_FIELD_JOINER,  /* u32: a thread that joins it sleeps on this word with futex(2) */
 	FIB_FIELD_COUNT
 };
 #define FIB_LAYOUT_FIELDS 64 /* slots in the table, also for future fields */
@@ -191,6 +192,18 @@ struct fib_layout_range {
 };
 #define FIB_LAYOUT_CODE 4
 
+/*
+ * What a plain thread waits for in the library: fields of the struct that has the word on which the
+ * thread sleeps with futex(2). `who` must be that thread, else the word is another one.
+ */
+struct fib_layout_thread_wait {
+	struct fib_layout_field word;	/* u32; size 0: not published */
+	struct fib_layout_field who;	/* u64: FIB_HOLDER_THREAD | tid */
+	struct fib_layout_field kind;	/* u32: enum fib_wait_kind */
+	struct fib_layout_field object; /* u64: as FIB_FIELD_WAIT_OBJECT */
+	struct fib_layout_field arg;	/* u64: as FIB_FIELD_WAIT_ARG */
+};
+
 struct fib_layout {
 	char magic[8];	      /* written last: a reader that sees it sees all fields */
 	uint32_t version;     /* FIB_LAYOUT_VERSION */
@@ -245,6 +258,7 @@ struct fib_layout {
 	 * use or free. Nothing else is there, so the rest of it holds only what fibers have left.
 	 */
 	uint64_t stacks;
+	struct fib_layout_thread_wait thread_wait;
 };
 #define FIB_LAYOUT_SIZE_1 offsetof(struct fib_layout, register_count) /* in every registry */
 

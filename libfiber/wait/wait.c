@@ -88,9 +88,16 @@ static inline void arm(struct fib_waiter *w, struct fiber *fiber, enum fib_wait_
 	w->armed = fib_parker_arm(w->parker, armed);
 }
 
-/* Arm a plain thread. own NULL: use the parker in the waiter. */
-static fib_noinline void arm_thread(struct fib_waiter *w, struct fib_parker *own)
+/*
+ * Arm a plain thread. own NULL: use the parker in the waiter. A thread has no record, so what it
+ * waits for is beside the word that it sleeps on.
+ */
+static fib_noinline void arm_thread(struct fib_waiter *w, struct fib_parker *own,
+				    enum fib_wait_kind kind, const void *object, uint64_t arg)
 {
+	w->kind = kind;
+	w->object = (uint64_t)(uintptr_t)object;
+	w->arg = arg;
 	w->linked = w->receives = false;
 	w->who = fib_caller_thread();
 	w->parker = own ? own : &w->own;
@@ -137,7 +144,7 @@ static inline int begin(struct fib_waiter *w, struct fib_parker *own, enum fib_w
 	if (!fiber) {
 		if (is_over(deadline))
 			return -ETIMEDOUT;
-		arm_thread(w, own);
+		arm_thread(w, own, kind, object, arg);
 		return 0;
 	}
 	if (!uncancellable && fib_cancel_due(fiber)) {
@@ -182,7 +189,7 @@ void fib_wait_begin_unconditional(struct fib_waiter *w, enum fib_wait_kind kind,
 	struct fiber *fiber = caller();
 
 	if (!fiber) {
-		arm_thread(w, NULL);
+		arm_thread(w, NULL, kind, object, 0);
 		return;
 	}
 	write_record(fiber, kind, object, 0, FIBER_FOREVER);
