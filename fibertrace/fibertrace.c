@@ -102,19 +102,29 @@ static bool wants_threads(const struct tool_arguments *a, int rc)
 	return rc == -ENOENT && takes_threads(a) && !a->option[TOOL_OPT_MODULE];
 }
 
+/* Show the threads that fibers wait for, or that wait for fibers, where the command can. */
+static int mix_threads(const struct tool_arguments *a, struct ins_error *error,
+		       struct ins_source *source)
+{
+	int rc = takes_threads(a) ? ins_threads_mix(source) : 0;
+
+	if (rc != -ENOMEM)
+		return 0;
+	ins_source_close(source);
+	return ins_error_set(error, rc, "out of memory");
+}
+
 /* rc: of opening the source without regard to fibers. */
 static int show_threads(const struct tool_arguments *a, int rc, struct ins_error *error,
 			struct ins_source **ret)
 {
-	if (rc == 0)
-		rc = ins_threads_show(*ret, !a->option[TOOL_OPT_THREADS]);
-	else
+	if (rc < 0)
 		return rc;
-	if (rc < 0) {
-		ins_source_close(*ret);
-		ins_error_set(error, rc, "out of memory");
-	}
-	return rc;
+	rc = ins_threads_show(*ret, !a->option[TOOL_OPT_THREADS]);
+	if (rc == 0)
+		return 0;
+	ins_source_close(*ret);
+	return ins_error_set(error, rc, "out of memory");
 }
 
 static int open_live(const struct tool_arguments *a, pid_t pid, struct ins_source **ret)
@@ -123,6 +133,8 @@ static int open_live(const struct tool_arguments *a, pid_t pid, struct ins_sourc
 	struct tool_socket socket;
 	int rc = a->option[TOOL_OPT_THREADS] ? 0 : ins_source_open_live(pid, &error, ret);
 
+	if (rc == 0 && !a->option[TOOL_OPT_THREADS])
+		rc = mix_threads(a, &error, *ret);
 	if (wants_threads(a, rc))
 		rc = show_threads(a, ins_source_open_process(pid, &error, ret), &error, ret);
 	if (rc == -EPERM && tool_sockets_of(pid, &socket))
@@ -150,6 +162,8 @@ static int open_file(const struct tool_arguments *a, const char *path, bool core
 		rc = ins_source_open_snapshot(path, &error, ret);
 	else
 		rc = a->option[TOOL_OPT_THREADS] ? 0 : ins_source_open_core(path, exe, &error, ret);
+	if (core && rc == 0 && !a->option[TOOL_OPT_THREADS])
+		rc = mix_threads(a, &error, *ret);
 	if (core && wants_threads(a, rc))
 		rc = show_threads(a, ins_source_open_core_process(path, exe, &error, ret), &error,
 				  ret);

@@ -36,8 +36,9 @@
 	16u /* it runs; its thread was stopped for the copy: registers says where it is */
 #define INS_FIBER_SWITCHING \
 	32u /* it was being switched in or out: what is known is where it was left */
-#define INS_FIBER_THREAD 64u  /* not a fiber but a plain thread (thread_stack.h) */
-#define INS_FIBER_NAMED	 128u /* it has no name; row.name is its function's, for people */
+#define INS_FIBER_THREAD \
+	64u /* not a fiber but a thread; beside fibers, ids have FIB_HOLDER_THREAD */
+#define INS_FIBER_NAMED 128u /* it has no name; row.name is its function's, for people */
 
 /* One fiber at one moment; valid during the callback. */
 struct ins_fiber {
@@ -90,7 +91,8 @@ struct ins_request {
 	bool labels;
 	bool modules; /* for the names of places */
 	bool reads;   /* which locks are held for reading, and by how many */
-	bool places;  /* find the place of each fiber; needs a namer, and copies stacks */
+	bool threads; /* beside fibers, the threads of the graph of waits, if the source mixes them */
+	bool places; /* find the place of each fiber; needs a namer, and copies stacks */
 };
 
 /* The totals of a read. */

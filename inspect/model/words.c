@@ -136,7 +136,14 @@ const char *ins_words_wait(const struct fib_layout *layout, const struct ins_fib
 		break;
 	case FIB_WAIT_JOIN:
 		if (row->wait_arg != FIB_ROW_UNKNOWN)
-			say_one_after(&l, " ", row->wait_arg);
+			say_one_after(&l, row->wait_arg & FIB_HOLDER_THREAD ? " thread " : " ",
+				      ins_words_id(row->wait_arg));
+		break;
+	case FIB_WAIT_PINNED:
+		if (row->holder)
+			say_one_after(
+				&l, row->holder & FIB_HOLDER_THREAD ? " to thread " : " to fiber ",
+				ins_words_id(row->holder));
 		break;
 	case FIB_WAIT_FD:
 		say_fd(&l, fiber);

@@ -36,6 +36,12 @@ static inline const char *ins_words_row(unsigned flags)
 	return flags & INS_FIBER_THREAD ? "thread" : "fiber";
 }
 
+/* A row's id as it is printed: a thread beside fibers is its number. */
+static inline uint64_t ins_words_id(uint64_t id)
+{
+	return id & ~FIB_HOLDER_THREAD;
+}
+
 static inline const char *ins_words_rows(const struct ins_summary *summary)
 {
 	return summary->threads ? "thread" : "fiber";

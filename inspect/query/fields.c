@@ -48,7 +48,7 @@ static struct ins_value text(const char *t)
 
 FIELD(get_id)
 {
-	return number(row_of(sight)->id);
+	return number(row_of(sight)->id & ~FIB_HOLDER_THREAD);
 }
 
 FIELD(get_state)

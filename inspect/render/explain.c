@@ -37,7 +37,7 @@ static uint64_t cause_of(const struct sentence *w, const struct fib_row *row)
 	const struct ins_node *node = at == INS_NOBODY ? NULL : ins_graph_at(w->graph, at);
 
 	if (!node || node->lock == INS_NOBODY || node->holder & FIB_HOLDER_THREAD)
-		return ins_wait_cause(row);
+		return node && node->to != INS_NOBODY ? node->holder : ins_wait_cause(row);
 	return node->holder;
 }
 
@@ -77,14 +77,20 @@ static const char *noun(const struct sentence *w)
 	return ins_words_rows(ins_table_summary(w->table));
 }
 
+/* fiber 88; thread 4711 */
+static void say_row(struct sentence *w, uint64_t id)
+{
+	say(w, id & FIB_HOLDER_THREAD ? "thread" : noun(w));
+	say_number(w, " ", ins_words_id(id), "");
+}
+
 /* fiber 88 "writer" */
 static void say_fiber(struct sentence *w, uint64_t id)
 {
 	ssize_t at = ins_table_find(w->table, id);
 	struct ins_fiber fiber;
 
-	say(w, noun(w));
-	say_number(w, " ", id, "");
+	say_row(w, id);
 	if (at < 0)
 		return;
 	ins_table_get(w->table, (size_t)at, &fiber);
@@ -165,7 +171,7 @@ static void say_holder(struct sentence *w, const struct fib_row *row)
 	if (!row->holder)
 		return;
 	say(w, ", which ");
-	if (thread)
+	if (thread && ins_table_find(w->table, row->holder) < 0)
 		say_number(w, "thread ", row->holder & ~FIB_HOLDER_THREAD, " (not a fiber)");
 	else
 		say_fiber(w, row->holder);
@@ -210,6 +216,10 @@ static void say_wait(struct sentence *w, const struct ins_fiber *fiber, bool its
 		return;
 	case FIB_WAIT_SLEEP:
 		say_since(w, fiber, "has slept for ", "sleeps");
+		break;
+	case FIB_WAIT_PINNED:
+		say(w, "runs ");
+		say_fiber(w, row->holder);
 		break;
 	case FIB_WAIT_PARK:
 		say_time(w, "has been parked for ", row->age, " and waits for fiber_unpark()");
@@ -273,6 +283,11 @@ static void say_running(struct sentence *w, const struct ins_fiber *fiber)
 
 	if (fiber->flags & INS_FIBER_THREAD) {
 		say(w, "runs");
+		return;
+	}
+	if (row->wait_kind == FIB_WAIT_PINNED) {
+		say_number(w, "runs on carrier ", row->carrier,
+			   " and sleeps in a call of its thread");
 		return;
 	}
 	say(w, waits ? "is pinned and blocks" : "has run");
@@ -371,8 +386,7 @@ static void say_rest(struct sentence *w, uint64_t id)
 		}
 	}
 	say(w, "; and so on to ");
-	say(w, noun(w));
-	say_number(w, " ", id, "");
+	say_row(w, id);
 	say_number(w, " after ", more, " more, which ");
 	if (at < 0)
 		say(w, "no longer exists");
@@ -397,8 +411,8 @@ static void say_chain(struct sentence *w, struct ins_fiber *fiber)
 			return;
 		}
 		say(w, "; ");
-		say(w, noun(w));
-		say_number(w, " ", id, " ");
+		say_row(w, id);
+		say(w, " ");
 		if (at < 0) {
 			say(w, "no longer exists");
 			return;

@@ -2,6 +2,7 @@
 /* render_deadlock.c - print deadlocks in words and as JSON */
 #include "inspect/render/render_holder.h"
 #include "inspect/render/render_deadlock.h"
+#include "inspect/render/render_holders.h"
 
 #include <inttypes.h>
 
@@ -57,8 +58,8 @@ static void put_fiber(FILE *out, const struct ins_fiber *fiber)
 {
 	char name[sizeof fiber->row.name * 4];
 
-	fprintf(out, "%s %" PRIu64 " \"%s\"", ins_words_row(fiber->flags), fiber->row.id,
-		ins_escape_quoted(fiber->row.name, name, sizeof name));
+	fprintf(out, "%s %" PRIu64 " \"%s\"", ins_words_row(fiber->flags),
+		ins_words_id(fiber->row.id), ins_escape_quoted(fiber->row.name, name, sizeof name));
 }
 
 static void put_lock(FILE *out, const struct fib_layout *layout, const struct ins_deadlocks *found,
@@ -92,6 +93,18 @@ static void put_ancestor(FILE *out, const struct ins_deadlocks *found, const str
 	      out);
 }
 
+/* "3 fibers", "1 fiber and 2 threads" */
+static void put_members(FILE *out, const struct ins_deadlocks *found, const struct ins_deadlock *d)
+{
+	const size_t threads = ins_deadlocks_threads(found, d), fibers = d->count - threads;
+
+	if (fibers)
+		fprintf(out, "%zu fiber%s", fibers, fibers == 1 ? "" : "s");
+	if (threads)
+		fprintf(out, "%s%zu thread%s", fibers ? " and " : "", threads,
+			threads == 1 ? "" : "s");
+}
+
 static void put_all_wait(FILE *out, size_t fibers)
 {
 	if (fibers == 1)
@@ -109,8 +122,8 @@ void ins_text_deadlock(FILE *out, const struct fib_layout *layout,
 	fprintf(out, "%s: ", word(d));
 	switch (d->kind) {
 	case INS_DEADLOCK_CYCLE:
-		fprintf(out, "%zu %ss wait for each other%s", d->count, noun(found),
-			d->ring ? " in a cycle" : "");
+		put_members(out, found, d);
+		fprintf(out, " wait for each other%s", d->ring ? " in a cycle" : "");
 		break;
 	case INS_DEADLOCK_SELF:
 		fiber_of(found, d, 0, &fiber);
@@ -220,7 +233,7 @@ static void put_unfollowed(FILE *out, const struct fib_layout *layout, unsigned 
 
 void ins_text_stillness(FILE *out, const struct ins_confirmed *confirmed)
 {
-	const size_t fibers = ins_graph_count(confirmed->graph);
+	const size_t fibers = ins_graph_fibers(confirmed->graph);
 	const int64_t threads = confirmed->still.threads;
 
 	if (!confirmed->still.all_wait || threads <= 0 ||
@@ -287,19 +300,16 @@ json_t *ins_json_deadlock(const struct fib_layout *layout, const struct ins_dead
 		[INS_DEADLOCK_THREAD] = "thread-holder", [INS_DEADLOCK_STILL] = "all-wait",
 	};
 	bool timed = d->deadline != INT64_MAX;
-	json_t *ids = json_array();
-	size_t i;
 
-	for (i = 0; ids && i < d->count; i++)
-		json_array_append_new(
-			ids, number(ins_graph_at(ins_deadlocks_graph(found), d->fibers[i])->id));
-	return json_pack("{s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "kind",
-			 kinds[d->kind], "deadlock", d->lasting, "count", number(d->count),
-			 "behind", number(d->behind), "deadlineNs",
-			 timed ? json_integer(d->deadline) : json_null(), "leftNs",
-			 timed ? json_integer(left(found, d)) : json_null(), "lock",
-			 lock_object(layout, found, d, pid), "fiberIds", ids, "fibers", fibers,
-			 "thread", thread);
+	return json_pack(
+		"{s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "kind", kinds[d->kind],
+		"deadlock", d->lasting, "count", number(d->count), "behind", number(d->behind),
+		"deadlineNs", timed ? json_integer(d->deadline) : json_null(), "leftNs",
+		timed ? json_integer(left(found, d)) : json_null(), "lock",
+		lock_object(layout, found, d, pid), "fiberIds",
+		ins_json_ids(ins_deadlocks_graph(found), d->fibers, d->count, false), "threadIds",
+		ins_json_ids(ins_deadlocks_graph(found), d->fibers, d->count, true), "fibers",
+		fibers, "thread", thread);
 }
 
 json_t *ins_json_unfollowed(const struct fib_layout *layout,

@@ -29,11 +29,18 @@ static void put_text(FILE *out, const char *text)
 	put_plain(out, ins_escape(text, plain, sizeof plain));
 }
 
+/* What the name of a node begins with. */
+static const char *letter(uint64_t id)
+{
+	return id & FIB_HOLDER_THREAD ? "t" : "f";
+}
+
 static void put_fiber(FILE *out, const struct ins_waits *w, const struct ins_fiber *fiber,
 		      bool cycle)
 {
-	fprintf(out, "\tf%" PRIu64 " [label=\"%s %" PRIu64, fiber->row.id,
-		ins_words_row(fiber->flags), fiber->row.id);
+	fprintf(out, "\t%s%" PRIu64 " [label=\"%s %" PRIu64, letter(fiber->row.id),
+		ins_words_id(fiber->row.id), ins_words_row(fiber->flags),
+		ins_words_id(fiber->row.id));
 	if (fiber->row.name[0]) {
 		fputs("\\n", out);
 		put_text(out, fiber->row.name);
@@ -83,7 +90,7 @@ static void put_object(FILE *out, const struct ins_waits *w, const struct ins_qu
 static void put_edge(FILE *out, const struct ins_waits *w, const struct ins_holder *h,
 		     const struct ins_fiber *fiber, bool cycle)
 {
-	fprintf(out, "\tf%" PRIu64 " -> ", fiber->row.id);
+	fprintf(out, "\t%s%" PRIu64 " -> ", letter(fiber->row.id), ins_words_id(fiber->row.id));
 	if (!h->id)
 		fprintf(out, "o%" PRIx64, fiber->row.wait_object);
 	else if (h->id & FIB_HOLDER_THREAD)

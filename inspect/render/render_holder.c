@@ -10,6 +10,14 @@
 #include "inspect/render/render.h"
 #include "inspect/text/strbuf.h"
 
+static void name_of(struct ins_table *table, size_t at, char *name, size_t size)
+{
+	struct ins_fiber fiber;
+
+	ins_table_get(table, at, &fiber);
+	snprintf(name, size, "%s", fiber.row.name);
+}
+
 const char *ins_words_holder(struct ins_table *table, uint64_t holder, size_t at, pid_t pid,
 			     char *buf, size_t size)
 {
@@ -22,6 +30,8 @@ const char *ins_words_holder(struct ins_table *table, uint64_t holder, size_t at
 		uint64_t tid = holder & ~FIB_HOLDER_THREAD;
 
 		ended = ins_thread_look(pid, tid, name) == INS_THREAD_ENDED;
+		if (at != INS_NOBODY && !name[0])
+			name_of(table, at, name, sizeof name);
 		ins_strbuf_text(&l, "thread ");
 		ins_strbuf_number(&l, tid);
 	} else {
@@ -63,6 +73,8 @@ bool ins_json_holder(json_t *object, const struct fib_layout *layout, struct ins
 
 	if (thread) {
 		state = json_string(threads[ins_thread_look(pid, tid, comm)]);
+		if (at != INS_NOBODY && !comm[0])
+			name_of(table, at, comm, sizeof comm);
 		name = comm[0] ? ins_json_text(comm) : json_null();
 	} else if (holder && at != INS_NOBODY) {
 		ins_table_get(table, at, &fiber);

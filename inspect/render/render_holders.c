@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 
+#include "inspect/model/words.h"
 #include "inspect/render/render_holder.h"
 
 #define NAMED 8u /* holders that the text names */
@@ -71,6 +72,20 @@ static bool add(json_t *array, const struct fib_layout *layout, const struct ins
 	const bool well = one && ins_json_holder(one, layout, ins_graph_table(graph), id, at, pid);
 
 	return json_array_append_new(array, one) == 0 && well;
+}
+
+json_t *ins_json_ids(const struct ins_graph *graph, const size_t *rows, size_t count, bool threads)
+{
+	json_t *ret = json_array();
+	size_t i;
+
+	for (i = 0; ret && i < count; i++) {
+		const uint64_t id = ins_graph_at(graph, rows[i])->id;
+
+		if (!(id & FIB_HOLDER_THREAD) == !threads)
+			json_array_append_new(ret, json_integer((json_int_t)ins_words_id(id)));
+	}
+	return ret;
 }
 
 bool ins_json_holders(json_t *object, const struct fib_layout *layout,

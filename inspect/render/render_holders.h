@@ -19,6 +19,12 @@ void ins_text_holders(FILE *out, const char *label, const struct ins_graph *grap
 		      pid_t pid);
 
 /*
+ * The ids of some rows of the graph: of fibers (and of all rows where there are threads only), or
+ * the numbers of threads beside fibers. NULL: no memory.
+ */
+json_t *ins_json_ids(const struct ins_graph *graph, const size_t *rows, size_t count, bool threads);
+
+/*
  * Add the keys holders, for each holder an object with the keys of ins_json_holder(), and
  * holdersUnknown, a number, to the object of fiber i's wait or queue. A fiber that waits to read
  * while others read has the fiber that waits to write before it as its holder. False: no memory.

@@ -100,7 +100,7 @@ static json_t *wait_object(const struct fib_layout *layout, const struct ins_fib
 		"events", fd ? ins_json_text(events) : json_null(), "deadlineNs",
 		number_if(row->deadline != INT64_MAX, (uint64_t)row->deadline), "leftNs",
 		number_if(left >= 0, (uint64_t)left), "targetId",
-		number_if(arg && row->wait_kind == FIB_WAIT_JOIN, row->wait_arg));
+		number_if(arg && row->wait_kind == FIB_WAIT_JOIN, ins_words_id(row->wait_arg)));
 }
 
 static json_t *spawn_object(const struct fib_row *row, struct ins_symbols *symbols)
@@ -208,7 +208,7 @@ json_t *ins_json_fiber(const struct fib_layout *layout, const struct ins_fiber *
 	ret = json_pack(
 		"{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:b, s:o, "
 		"s:o, s:o, s:o, s:o, s:o}",
-		"id", number(row->id), "parentId", number(row->parent), "name",
+		"id", number(ins_words_id(row->id)), "parentId", number(row->parent), "name",
 		ins_json_name(fiber), "state", ins_json_text(ins_words_state(layout, row->state)),
 		"ageNs", number_if(!thread, (uint64_t)row->age), "switches", number(row->switches),
 		"cpuNs", counted(row->cpu), "runnableNs", counted(row->runnable), "waitedNs",
@@ -217,6 +217,8 @@ json_t *ins_json_fiber(const struct fib_layout *layout, const struct ins_fiber *
 		"carrier", number_if(row->carrier != FIB_ROW_CARRIER_NONE, row->carrier), "wait",
 		wait_object(layout, fiber), "stack", stack, "entry", entry_text(row, symbols),
 		"spawn", spawn_object(row, symbols), "labels", labels_object(row));
+	if (ret && row->id & FIB_HOLDER_THREAD)
+		json_object_set_new(ret, "thread", json_true());
 	if (ret && walk &&
 	    (json_object_set_new(ret, "frames", ins_json_frames(symbols, walk)) < 0 ||
 	     json_object_set_new(ret, "framesLeftOut", number(walk->left)) < 0 ||
@@ -246,8 +248,10 @@ json_t *ins_json_sample(const struct ins_sample *ids)
 	json_t *ret = json_array();
 	unsigned i;
 
+	/* Threads beside fibers are left out. */
 	for (i = 0; ret && i < ids->count; i++)
-		json_array_append_new(ret, number(ids->id[i]));
+		if (!(ids->id[i] & FIB_HOLDER_THREAD))
+			json_array_append_new(ret, number(ids->id[i]));
 	return ret;
 }
 

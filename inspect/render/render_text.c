@@ -26,15 +26,19 @@ static void put_state(FILE *out, const struct fib_layout *layout, const struct i
 	if (running)
 		fprintf(out, ": carrier %u", row->carrier);
 	if (wait[0])
-		fprintf(out, "%s%s", running ? ", pinned in " : ": ", wait);
+		fprintf(out, "%s%s",
+			row->wait_kind == FIB_WAIT_PINNED ? ", "
+			: running			  ? ", pinned in "
+							  : ": ",
+			wait);
 }
 
 void ins_text_header(FILE *out, const struct fib_layout *layout, const struct ins_fiber *fiber)
 {
 	char name[sizeof fiber->row.name * 4], age[32];
 
-	fprintf(out, "%s %" PRIu64 " \"%s\" ", ins_words_row(fiber->flags), fiber->row.id,
-		ins_escape_quoted(fiber->row.name, name, sizeof name));
+	fprintf(out, "%s %" PRIu64 " \"%s\" ", ins_words_row(fiber->flags),
+		ins_words_id(fiber->row.id), ins_escape_quoted(fiber->row.name, name, sizeof name));
 	put_state(out, layout, fiber);
 	if (fiber->flags & INS_FIBER_THREAD)
 		fputs("]\n", out);

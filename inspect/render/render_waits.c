@@ -19,6 +19,12 @@ static const char *noun(const struct ins_waits *w)
 	return ins_words_rows(ins_table_summary(ins_graph_table(ins_queues_graph(w->queues))));
 }
 
+/* What is behind the plural of the noun if there are threads beside the fibers. */
+static const char *mixed(const struct ins_graph *graph)
+{
+	return ins_graph_fibers(graph) < ins_graph_count(graph) ? " and threads" : "";
+}
+
 static void put_ids(FILE *out, struct ins_table *table, const struct ins_queue *q)
 {
 	struct ins_fiber fiber;
@@ -26,7 +32,7 @@ static void put_ids(FILE *out, struct ins_table *table, const struct ins_queue *
 
 	for (i = 0; i < q->count && i < INS_WAITS_SAMPLES; i++) {
 		ins_table_get(table, q->fibers[i], &fiber);
-		fprintf(out, "%s%" PRIu64, i ? ", " : ": ", fiber.row.id);
+		fprintf(out, "%s%" PRIu64, i ? ", " : ": ", ins_words_id(fiber.row.id));
 	}
 	if (i < q->count)
 		fprintf(out, " and %zu more", q->count - i);
@@ -46,14 +52,26 @@ static void put_queue(FILE *out, const struct ins_waits *w, const struct ins_que
 	ins_duration_text(q->age_max, max, sizeof max);
 	if (q->kind == FIB_WAIT_JOIN)
 		fprintf(out, "%8zu to join it", q->count);
+	else if (q->kind == FIB_WAIT_PINNED)
+		fprintf(out, "%8zu %s", q->count, wait);
 	else
 		fprintf(out, "%8zu for %s", q->count, wait);
-	if (!(fiber.flags & INS_FIBER_THREAD))
+	if (q->aged)
 		fprintf(out, ", %s", min);
 	if (strcmp(min, max) != 0)
 		fprintf(out, " to %s", max);
 	put_ids(out, table, q);
 	ins_text_holders(out, "         ", ins_queues_graph(w->queues), q->fibers[0], w->pid);
+}
+
+/* "1 fiber waits", "1 thread waits", "2 fibers wait", "2 fibers and threads wait" */
+static void put_count(FILE *out, const struct ins_waits *w, uint64_t count,
+		      const struct ins_graph *graph, size_t first)
+{
+	if (count == 1)
+		fprintf(out, "1 %s waits", ins_graph_at(graph, first)->thread ? "thread" : noun(w));
+	else
+		fprintf(out, "%" PRIu64 " %ss%s wait", count, noun(w), mixed(graph));
 }
 
 static void put_holder(FILE *out, const struct ins_waits *w, const struct ins_holder *h)
@@ -63,8 +81,7 @@ static void put_holder(FILE *out, const struct ins_waits *w, const struct ins_ho
 	char text[256];
 	size_t i;
 
-	fprintf(out, "%" PRIu64 " %s%s", h->waiting, noun(w),
-		h->waiting == 1 ? " waits" : "s wait");
+	put_count(out, w, h->waiting, graph, h->queues[0].fibers[0]);
 	if (h->behind)
 		fprintf(out, ", and %" PRIu64 " behind %s,", h->behind,
 			h->waiting == 1 ? "it" : "them");
@@ -105,11 +122,12 @@ void ins_text_waits(FILE *out, const struct ins_waits *w)
 	fprintf(out, "shown %zu of %zu holder%s%s; ", n, count, count == 1 ? "" : "s",
 		n < count ? " (--limit shows more)" : "");
 	if (ins_queues_waiting(w->queues) < ins_queues_all(w->queues))
-		fprintf(out, "shown %" PRIu64 " of %" PRIu64 " %ss that wait for others\n",
-			ins_queues_waiting(w->queues), ins_queues_all(w->queues), noun(w));
+		fprintf(out, "shown %" PRIu64 " of %" PRIu64 " %ss%s that wait for others\n",
+			ins_queues_waiting(w->queues), ins_queues_all(w->queues), noun(w),
+			mixed(ins_queues_graph(w->queues)));
 	else
-		fprintf(out, "%" PRIu64 " of %zu %s%s %s for others\n", ins_queues_all(w->queues),
-			fibers, noun(w), fibers == 1 ? "" : "s",
+		fprintf(out, "%" PRIu64 " of %zu %s%s%s %s for others\n", ins_queues_all(w->queues),
+			fibers, noun(w), fibers == 1 ? "" : "s", mixed(ins_queues_graph(w->queues)),
 			ins_queues_all(w->queues) == 1 ? "waits" : "wait");
 }
 
@@ -123,20 +141,21 @@ static json_t *number(uint64_t n)
 static json_t *queue_object(const struct ins_waits *w, const struct ins_queue *q)
 {
 	const struct ins_graph *graph = ins_queues_graph(w->queues);
-	json_t *ids = json_array(), *ret;
+	json_t *age, *ret;
 	struct ins_fiber fiber;
-	size_t i;
 
-	for (i = 0; ids && i < q->count; i++)
-		json_array_append_new(ids, number(ins_graph_at(graph, q->fibers[i])->id));
 	ins_table_get(ins_graph_table(graph), q->fibers[0], &fiber);
-	ret = json_pack("{s:o, s:o, s:o, s:o, s:{s:o, s:o}, s:o}", "kind",
+	age = !q->aged ? json_null()
+		       : json_pack("{s:o, s:o}", "min", number((uint64_t)q->age_min), "max",
+				   number((uint64_t)q->age_max));
+	ret = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "kind",
 			ins_json_text(ins_words_wait_kind(w->layout, q->kind)), "object",
 			q->object ? ins_json_address(q->object) : json_null(), "objectName",
 			fiber.row.object_name[0] ? ins_json_text(fiber.row.object_name)
 						 : json_null(),
-			"count", number(q->count), "ageNs", "min", number((uint64_t)q->age_min),
-			"max", number((uint64_t)q->age_max), "fiberIds", ids);
+			"count", number(q->count), "ageNs", age, "fiberIds",
+			ins_json_ids(graph, q->fibers, q->count, false), "threadIds",
+			ins_json_ids(graph, q->fibers, q->count, true));
 	if (ret && !ins_json_holders(ret, w->layout, graph, q->fibers[0], w->pid)) {
 		json_decref(ret);
 		return NULL;

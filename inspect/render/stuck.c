@@ -82,8 +82,9 @@ static int show_whole(struct answer *a, uint64_t id, struct ins_error *error)
 	if (rc != -ESRCH)
 		return rc;
 	if (!a->stuck->json)
-		fprintf(a->stuck->out, "%s %" PRIu64 " has ended since\n", ins_words_rows(&summary),
-			id);
+		fprintf(a->stuck->out, "%s %" PRIu64 " has ended since\n",
+			id & FIB_HOLDER_THREAD ? "thread" : ins_words_rows(&summary),
+			ins_words_id(id));
 	return 0;
 }
 

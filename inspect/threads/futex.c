@@ -13,6 +13,7 @@
 
 #include "inspect/model/words.h"
 #include "inspect/threads/deadline.h"
+#include "inspect/threads/library_wait.h"
 #include "inspect/threads/lock_function.h"
 #include "inspect/threads/mutex_object.h"
 
@@ -20,9 +21,8 @@
 #define FUTEX_LOCK_PI2 13
 #endif
 
-#define LOCK_CONTENDED 2  /* the value of glibc's lock with waiters */
-#define COND_SIGNALS   40 /* offset in glibc's pthread_cond_t of two futexes of 4 bytes */
-#define BARRIER_ROUND  4  /* offset in glibc's pthread_barrier_t of its futex */
+#define LOCK_CONTENDED 2 /* the value of glibc's lock with waiters */
+#define BARRIER_ROUND  4 /* offset in glibc's pthread_barrier_t of its futex */
 
 struct call {
 	uint64_t address, timeout;
@@ -44,9 +44,10 @@ static struct call call_of(const struct ins_thread_at *at)
 
 static int64_t deadline_of(const struct ins_sleeper *s, const struct call *call)
 {
-	/* These two wait relative to now and by the real-time clock; all others absolutely. */
+	/* FUTEX_WAIT has a length of time, and all other operations have an absolute time. */
 	if (call->operation == FUTEX_WAIT)
 		return ins_deadline_after(s, call->timeout);
+	/* FUTEX_LOCK_PI has no flag for its clock: it is always the real-time clock. */
 	return ins_deadline_at(s, call->timeout,
 			       call->realtime || call->operation == FUTEX_LOCK_PI
 				       ? CLOCK_REALTIME
@@ -68,9 +69,12 @@ static void take_cond(const struct ins_sleeper *s, enum ins_libc libc, const str
 		return;
 	}
 	row->wait_kind = FIB_WAIT_COND;
-	/* The condition is aligned to 8 bytes. musl sleeps on a futex on the thread's stack. */
-	row->wait_object =
-		libc == INS_LIBC_GLIBC ? call->address - COND_SIGNALS - call->address % 8 : 0;
+	/*
+	 * A condition has two futexes in turn, an aligned pair. Where the pair is in the condition
+	 * depends on the version of glibc and on its distributor's patches, so the pair itself stands
+	 * for the condition. musl sleeps on a futex on the thread's stack.
+	 */
+	row->wait_object = libc == INS_LIBC_GLIBC ? call->address & ~UINT64_C(7) : 0;
 }
 
 /*
@@ -87,7 +91,7 @@ static void take_join(const struct ins_sleeper *s, enum ins_libc libc, const str
 	row->wait_arg = FIB_ROW_UNKNOWN;
 	if (libc == INS_LIBC_GLIBC && ins_sleeper_read(s, call->address, &tid, sizeof tid) &&
 	    tid == call->value)
-		row->wait_arg = tid;
+		row->wait_arg = FIB_HOLDER_THREAD | tid;
 }
 
 static void take_object(const struct ins_sleeper *s, const struct call *call, struct fib_row *row)
@@ -131,21 +135,30 @@ static void take_object(const struct ins_sleeper *s, const struct call *call, st
 	}
 }
 
+/* A lock with priority inheritance. False: the call is for none. */
+static bool take_inherit(const struct ins_sleeper *s, const struct call *call, struct fib_row *row)
+{
+	uint32_t word;
+
+	if (call->operation != FUTEX_LOCK_PI && call->operation != FUTEX_LOCK_PI2)
+		return false;
+	row->wait_kind = FIB_WAIT_MUTEX;
+	if (ins_sleeper_read(s, call->address, &word, sizeof word) && !(word & FUTEX_OWNER_DIED))
+		row->holder = word & FUTEX_TID_MASK;
+	return true;
+}
+
 void ins_futex_wait(const struct ins_sleeper *sleeper, struct fib_row *row)
 {
 	const struct call call = call_of(sleeper->at);
-	uint32_t word;
 
 	row->wait_kind = INS_WAIT_FUTEX;
 	row->wait_object = call.address;
 	row->deadline = deadline_of(sleeper, &call);
-	take_object(sleeper, &call, row);
-	if (call.operation != FUTEX_LOCK_PI && call.operation != FUTEX_LOCK_PI2)
+	if (ins_library_wait(sleeper, row))
 		return;
-	row->wait_kind = FIB_WAIT_MUTEX;
-	row->wait_object = call.address;
-	row->holder = 0;
-	if (ins_sleeper_read(sleeper, call.address, &word, sizeof word) &&
-	    !(word & FUTEX_OWNER_DIED))
-		row->holder = word & FUTEX_TID_MASK;
+	if (!take_inherit(sleeper, &call, row))
+		take_object(sleeper, &call, row);
+	if (row->holder)
+		row->holder |= FIB_HOLDER_THREAD;
 }

@@ -9,7 +9,7 @@
 bool ins_thread_wait_needs_walk(const struct ins_thread_at *at);
 
 /*
- * Fill in the wait of a row. holder is a number of the process' own pid namespace. A thread that is
+ * Fill in the wait of a row. holder is as ins_futex_wait() sets it. A thread that is
  * in no system call waits for nothing.
  */
 void ins_thread_wait(const struct ins_sleeper *sleeper, struct fib_row *row);

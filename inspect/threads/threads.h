@@ -3,8 +3,8 @@
  * threads.h - the room threads/: the threads of a program as rows, like fibers
  *
  * Takes: a source (model/source.h) that can list threads (model/thread_at.h) and read memory.
- * Gives: the same source; its reads emit one row for each thread, with what it waits for and which
- * thread holds that.
+ * Gives: the same source; its reads emit one row for each thread, with what it waits for and who
+ * holds that, in place of the fibers or beside them.
  * Used by: fibertrace/.
  *
  * The system call in which a thread sleeps, and its arguments, say what it waits for. For futex(2)
@@ -25,7 +25,14 @@
  */
 int ins_threads_show(struct ins_source *source, bool fiberless);
 
-/* Whether the source emits threads. */
+/*
+ * From now on a read with request->threads also emits, after the fibers, the threads of the graph of
+ * waits (source_mixed.c). The id of such a row is FIB_HOLDER_THREAD | tid, and a read of that id
+ * gives the row. The summary counts fibers only. Returns as above.
+ */
+int ins_threads_mix(struct ins_source *source);
+
+/* Whether the source emits threads in place of fibers. */
 bool ins_threads_shown(const struct ins_source *source);
 
 #endif

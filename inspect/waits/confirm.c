@@ -48,7 +48,7 @@ int ins_confirm_read(struct ins_source *source, const struct ins_request *reques
 static int read_again(struct ins_source *source, pid_t pid, bool only, struct ins_confirmed *c,
 		      struct ins_error *error)
 {
-	const struct ins_request request = {.reads = true};
+	const struct ins_request request = {.reads = true, .threads = true};
 	struct ins_confirmed before = *c;
 	int rc = ins_confirm_read(source, &request, pid, only, &before, c, error);
 

@@ -178,6 +178,7 @@ static void find_locks(struct ins_deadlocks *found, size_t *waiters, size_t n, p
 	char name[INS_THREAD_NAME];
 	uint64_t asked = 0;
 	size_t i = 0, k;
+	bool ended;
 
 	if (n)
 		qsort_r(waiters, n, sizeof *waiters, by_lock, (void *)found->graph);
@@ -192,8 +193,10 @@ static void find_locks(struct ins_deadlocks *found, size_t *waiters, size_t n, p
 			asked = node->holder;
 			thread = ins_thread_look(pid, asked & ~FIB_HOLDER_THREAD, name);
 		}
-		find_lock(found, waiters + i, k - i,
-			  !(node->holder & FIB_HOLDER_THREAD) || thread == INS_THREAD_ENDED);
+		ended = !(node->holder & FIB_HOLDER_THREAD) || thread == INS_THREAD_ENDED;
+		/* Fibers come first. That threads wait for a thread is nothing special. */
+		if (ended || !node->thread)
+			find_lock(found, waiters + i, k - i, ended);
 	}
 }
 
@@ -274,6 +277,20 @@ static int by_weight(const void *a, const void *b)
 	return compare(*x->fibers, *y->fibers);
 }
 
+/*
+ * Whether a thread holds what it waits for, and the graph does not say enough of that thread: it
+ * has no row, or it is not in a cycle and does not wait for one.
+ */
+static bool held_by_thread(const struct ins_deadlocks *found, const struct ins_node *node)
+{
+	if (!(node->holder & FIB_HOLDER_THREAD) || node->kind == FIB_WAIT_PINNED ||
+	    node->kind == FIB_WAIT_JOIN)
+		return false;
+	if (node->to == INS_NOBODY)
+		return true;
+	return !node->thread && node_at(found, node->root)->cycle == INS_NOBODY;
+}
+
 static int find_all(struct ins_deadlocks *found, pid_t pid)
 {
 	size_t i, n = 0, joins = 0, count = ins_graph_count(found->graph);
@@ -286,7 +303,7 @@ static int find_all(struct ins_deadlocks *found, pid_t pid)
 		const struct ins_node *node = node_at(found, i);
 
 		joins += node->kind == FIB_WAIT_JOIN && node->to != INS_NOBODY;
-		if (node->holder & FIB_HOLDER_THREAD || ins_node_orphaned(found->graph, node))
+		if (held_by_thread(found, node) || ins_node_orphaned(found->graph, node))
 			waiters[n++] = i;
 	}
 	find_cycles(found);
@@ -356,7 +373,7 @@ void ins_deadlocks_add_still(struct ins_deadlocks *found, const struct ins_deadl
 	d = begin(found, INS_DEADLOCK_STILL);
 	d->lasting = true;
 	for (i = 0; i < count; i++)
-		if (node_at(found, i)->kind != FIB_WAIT_NONE)
+		if (node_at(found, i)->kind != FIB_WAIT_NONE && !node_at(found, i)->thread)
 			add(found, d, i);
 	found->before = before;
 	finish(found, d);
@@ -382,6 +399,15 @@ const struct ins_deadlock *ins_deadlocks_at(const struct ins_deadlocks *found, s
 const struct ins_graph *ins_deadlocks_graph(const struct ins_deadlocks *found)
 {
 	return found->graph;
+}
+
+size_t ins_deadlocks_threads(const struct ins_deadlocks *found, const struct ins_deadlock *d)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < d->count; i++)
+		n += node_at(found, d->fibers[i])->thread;
+	return n;
 }
 
 static bool all_run(const struct ins_deadlocks *found, const struct ins_deadlock *d)

@@ -87,6 +87,9 @@ size_t ins_deadlocks_lasting(const struct ins_deadlocks *found); /* the lasting 
 const struct ins_deadlock *ins_deadlocks_at(const struct ins_deadlocks *found, size_t i);
 const struct ins_graph *ins_deadlocks_graph(const struct ins_deadlocks *found);
 
+/* How many of the waiters in a finding are threads, beside fibers or alone. */
+size_t ins_deadlocks_threads(const struct ins_deadlocks *found, const struct ins_deadlock *d);
+
 /* Whether a fleeting finding is among them. */
 bool ins_deadlocks_fleeting(const struct ins_deadlocks *found);
 

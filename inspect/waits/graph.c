@@ -2,6 +2,8 @@
 /*
  * graph.c - build the graph of waits
  *
+ * A thread beside fibers is like a fiber here: "fiber" means both.
+ *
  * A node is a fiber, or a rwlock that is held for reading: an edge leads from each fiber that waits
  * to write to the lock, and from the lock to each reader. So a lock with many waiters and many
  * readers costs their sum, not their product.
@@ -68,8 +70,10 @@ void ins_graph_free(struct ins_graph *graph)
 }
 
 /* Who has to act before a fiber that waits for a lock of readers goes on. 0: unknown. */
-static uint64_t holder_of(const struct ins_graph *graph, const struct fib_row *row, size_t lock)
+static uint64_t holder_of(const struct ins_graph *graph, const struct ins_fiber *waiter,
+			  size_t lock)
 {
+	const struct fib_row *row = &waiter->row;
 	const struct ins_read_lock *l = ins_readers_at(graph->readers, lock);
 	struct ins_fiber writer;
 
@@ -80,8 +84,10 @@ static uint64_t holder_of(const struct ins_graph *graph, const struct fib_row *r
 	if (l->writer == INS_NOBODY)
 		return 0;
 	ins_table_get(graph->table, l->writer, &writer);
-	/* A thread that waits to write has no row: it may be the first. */
-	return writer.row.age < row->age ? 0 : writer.row.id;
+	/* A thread may be the first: most of them have no row, and none has an age. */
+	if ((waiter->flags | writer.flags) & INS_FIBER_THREAD || writer.row.age < row->age)
+		return 0;
+	return writer.row.id;
 }
 
 static void take_row(const struct ins_graph *graph, size_t i, struct ins_node *ret)
@@ -100,6 +106,7 @@ static void take_row(const struct ins_graph *graph, size_t i, struct ins_node *r
 		.age = row->age,
 		.kind = row->wait_kind,
 		.dead = row->state == FIBER_DEAD,
+		.thread = fiber.flags & INS_FIBER_THREAD,
 		.runs = row->carrier != FIB_ROW_CARRIER_NONE,
 		.lock = ins_readers_find(graph->readers, row),
 		.to = INS_NOBODY,
@@ -111,7 +118,7 @@ static void take_row(const struct ins_graph *graph, size_t i, struct ins_node *r
 	if (row->wait_kind == FIB_WAIT_JOIN)
 		ret->holder = row->wait_arg != FIB_ROW_UNKNOWN ? row->wait_arg : 0;
 	if (ret->lock != INS_NOBODY)
-		ret->holder = holder_of(graph, row, ret->lock);
+		ret->holder = holder_of(graph, &fiber, ret->lock);
 }
 
 /* Whether it waits for all readers of its lock. */
@@ -124,7 +131,7 @@ static void connect(struct ins_graph *graph, struct ins_node *node)
 {
 	ssize_t at = -1;
 
-	if (node->holder && !(node->holder & FIB_HOLDER_THREAD))
+	if (node->holder)
 		at = ins_table_find(graph->table, node->holder);
 	/* A fiber that joins an exited fiber is about to go on. */
 	if (at >= 0 && !(node->kind == FIB_WAIT_JOIN && graph->nodes[at].dead))
@@ -420,6 +427,16 @@ struct ins_table *ins_graph_table(const struct ins_graph *graph)
 size_t ins_graph_count(const struct ins_graph *graph)
 {
 	return graph->count;
+}
+
+size_t ins_graph_fibers(const struct ins_graph *graph)
+{
+	size_t n = graph->count;
+
+	/* Threads beside fibers have the highest ids. */
+	while (n && graph->nodes[n - 1].id & FIB_HOLDER_THREAD)
+		n--;
+	return n;
 }
 
 const struct ins_node *ins_graph_at(const struct ins_graph *graph, size_t i)

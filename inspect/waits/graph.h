@@ -35,6 +35,7 @@ struct ins_node {
 	int64_t deadline, age;
 	uint8_t kind; /* enum fib_wait_kind */
 	bool dead;    /* the fiber has exited */
+	bool thread;  /* it is a plain thread: its age is unknown */
 	bool runs;    /* it is pinned: it keeps its carrier while it waits */
 	bool lasts;   /* it is in a cycle in which no wait has a deadline */
 	size_t lock;  /* the read lock that it waits for: ins_graph_read_lock(); INS_NOBODY: none */
@@ -60,6 +61,7 @@ void ins_graph_free(struct ins_graph *graph); /* NULL: nothing */
 
 struct ins_table *ins_graph_table(const struct ins_graph *graph);
 size_t ins_graph_count(const struct ins_graph *graph);
+size_t ins_graph_fibers(const struct ins_graph *graph); /* without the threads beside them */
 const struct ins_node *ins_graph_at(const struct ins_graph *graph, size_t i);
 
 /* The index of a row's fiber, if it still waits for the same; else INS_NOBODY. */

@@ -50,6 +50,15 @@ static bool same_queue(const struct ins_node *a, const struct ins_node *b)
 	return a->holder == b->holder && a->object == b->object && a->kind == b->kind;
 }
 
+static void count_age(struct ins_queue *queue, int64_t age)
+{
+	if (!queue->aged || age < queue->age_min)
+		queue->age_min = age;
+	if (!queue->aged || age > queue->age_max)
+		queue->age_max = age;
+	queue->aged = true;
+}
+
 /*
  * The fibers of a holder and of a queue are adjacent. The shared part of a cycle is not behind
  * itself.
@@ -73,17 +82,13 @@ static void count_in(struct ins_queues *q, size_t i)
 			.object = node->object,
 			.kind = node->kind,
 			.fibers = &q->fibers[i],
-			.age_min = node->age,
-			.age_max = node->age,
 		};
 		h->queue_count++;
 	}
 	queue = &q->queues[q->queue_count - 1];
 	queue->count++;
-	if (node->age < queue->age_min)
-		queue->age_min = node->age;
-	if (node->age > queue->age_max)
-		queue->age_max = node->age;
+	if (!node->thread)
+		count_age(queue, node->age);
 	h->waiting++;
 	h->behind += node->behind;
 }

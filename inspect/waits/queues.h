@@ -20,7 +20,8 @@ struct ins_queue {
 	uint8_t kind;
 	const size_t *fibers; /* indices in the table, by id */
 	size_t count;
-	int64_t age_min, age_max; /* ns */
+	bool aged;		  /* some of them are fibers; the age of a thread is unknown */
+	int64_t age_min, age_max; /* ns, of the fibers; 0: aged is false */
 };
 
 struct ins_holder {

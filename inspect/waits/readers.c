@@ -199,7 +199,7 @@ static void settle(struct ins_readers *r, struct lock *lock, struct ins_table *t
 		return;
 	}
 	l->unknown = l->total - lock->slots - (other != 0);
-	at = other && !(other & FIB_HOLDER_THREAD) ? ins_table_find(table, other) : -1;
+	at = other ? ins_table_find(table, other) : -1;
 	if (at >= 0)
 		insert(r->fibers + lock->first, &l->count, (size_t)at);
 	else
@@ -209,12 +209,15 @@ static void settle(struct ins_readers *r, struct lock *lock, struct ins_table *t
 static int fill(struct ins_readers *r, struct ins_table *table)
 {
 	const size_t n = ins_table_count(table);
-	struct ins_fiber fiber = {.row = {.id = 0}};
+	struct ins_fiber fiber;
 	size_t i, slots = 0, first = 0;
+	uint64_t last_id = 0;
 
 	for (i = 0; i < n; i++) {
 		ins_table_get(table, i, &fiber);
 		note(r, i, &fiber.row, &slots);
+		if (!(fiber.row.id & FIB_HOLDER_THREAD))
+			last_id = fiber.row.id;
 	}
 	r->fibers = calloc(slots + r->count + 1, sizeof *r->fibers);
 	if (!r->fibers)
@@ -228,7 +231,7 @@ static int fill(struct ins_readers *r, struct ins_table *table)
 		list(r, i, &fiber.row);
 	}
 	for (i = 0; i < r->count; i++)
-		settle(r, &r->locks[i], table, fiber.row.id);
+		settle(r, &r->locks[i], table, last_id);
 	return 0;
 }
 

@@ -75,6 +75,9 @@ void ins_stillness_look(const struct ins_graph *graph, const struct ins_source *
 	*ret = (struct ins_stillness){false, -1};
 	for (i = 0; i < ins_graph_count(graph); i++) {
 		ins_table_get(ins_graph_table(graph), i, &fiber);
+		/* The threads are counted below. */
+		if (fiber.flags & INS_FIBER_THREAD && fiber.row.id & FIB_HOLDER_THREAD)
+			continue;
 		if (!is_still(&fiber.row))
 			return;
 		waiting += fiber.row.wait_kind != FIB_WAIT_NONE;

@@ -27,8 +27,10 @@ static bool wants_depths(const struct ins_look *look, const struct ins_confirmed
 static int read_once(struct ins_look *look, const struct ins_confirmed *before,
 		     struct ins_error *error)
 {
-	const struct ins_request request = {
-		.modules = !look->silent, .reads = true, .high_water = wants_depths(look, before)};
+	const struct ins_request request = {.modules = !look->silent,
+					    .reads = true,
+					    .threads = !look->silent,
+					    .high_water = wants_depths(look, before)};
 	const int rc = ins_confirm_read(look->source, &request, look->pid, look->single, before,
 					&look->last, error);
 
@@ -99,7 +101,7 @@ void ins_look_drop(struct ins_look *look)
 
 size_t ins_look_count(const struct ins_look *look)
 {
-	return ins_table_count(look->last.table);
+	return ins_graph_fibers(look->last.graph);
 }
 
 void ins_look_get(const struct ins_look *look, size_t i, struct ins_fiber *ret)
@@ -192,7 +194,7 @@ void ins_look_say_fiber(const struct ins_fiber *fiber, struct ins_strbuf *line)
 {
 	ins_strbuf_text(line, ins_words_row(fiber->flags));
 	ins_strbuf_char(line, ' ');
-	ins_strbuf_number(line, fiber->row.id);
+	ins_strbuf_number(line, ins_words_id(fiber->row.id));
 	if (!fiber->row.name[0])
 		return;
 	ins_strbuf_text(line, " \"");

@@ -252,6 +252,10 @@ static void say(struct ins_look *look, struct ins_finding *f)
 	ins_strbuf_text(&line, doing(&fiber));
 	say_root(look, f->subject, &fiber, f);
 	say_behind(look, f->subject, f);
+	f->more[0] = "waits";
+	/* A thread beside fibers is not shown alone. */
+	if (fiber.row.id & FIB_HOLDER_THREAD)
+		return;
 	f->more[0] = "show";
 	f->more_id[0] = fiber.row.id;
 	f->more[1] = "waits";

@@ -93,6 +93,20 @@ static void say_holder(const struct ins_deadlock *d, struct ins_strbuf *line)
 	}
 }
 
+/* 3 fibers; 1 fiber and 2 threads */
+static void say_members(const struct ins_look *look, const struct ins_deadlock *d,
+			struct ins_strbuf *line)
+{
+	const size_t threads = ins_deadlocks_threads(look->last.found, d);
+
+	if (d->count > threads)
+		ins_look_say_count(line, d->count - threads, "fiber", "fibers");
+	if (threads && d->count > threads)
+		ins_strbuf_text(line, " and ");
+	if (threads)
+		ins_look_say_count(line, threads, "thread", "threads");
+}
+
 static void say_headline(const struct ins_look *look, const struct ins_deadlock *d,
 			 struct ins_strbuf *line)
 {
@@ -102,10 +116,8 @@ static void say_headline(const struct ins_look *look, const struct ins_deadlock 
 	get(look, d, 0, &fiber);
 	switch (d->kind) {
 	case INS_DEADLOCK_CYCLE:
-		ins_strbuf_number(line, d->count);
-		ins_strbuf_char(line, ' ');
-		ins_strbuf_text(line, noun);
-		ins_strbuf_text(line, "s wait for each other");
+		say_members(look, d, line);
+		ins_strbuf_text(line, " wait for each other");
 		break;
 	case INS_DEADLOCK_SELF:
 		ins_look_say_fiber(&fiber, line);

@@ -45,10 +45,12 @@ static size_t gather(struct ins_table *table, struct ins_table *other, bool last
 
 	for (i = 0; i < n; i++) {
 		ins_table_get(table, i, &fiber);
+		if (fiber.row.id & FIB_HOLDER_THREAD)
+			break;
 		ret[i] = (struct born){fiber.row.spawn_pc, fiber.row.id, last,
 				       ins_table_find(other, fiber.row.id) >= 0};
 	}
-	return n;
+	return i;
 }
 
 /* The site that begins at all[at]; returns where the next one begins. */

@@ -297,6 +297,24 @@ static void test_every_command_that_looks_shows_threads(void **state)
 		    has_tsan() ? "shown 2 of 4 threads" : "shown 2 of 3 threads");
 }
 
+static void test_how_long_threads_have_waited_is_unknown(void **state)
+{
+	struct crowd crowd = start("ring", NULL, NULL);
+	json_t *answer = json_well(cli_run("fibertrace", "waits", pid_of(&crowd), "--json", NULL));
+	const json_t *holders = json_object_get(answer, "holders");
+
+	(void)state;
+	assert_int_equal(json_array_size(holders), 2);
+	for (size_t i = 0; i < 2; i++) {
+		const json_t *objects = json_object_get(json_array_get(holders, i), "objects");
+
+		assert_int_equal(json_array_size(objects), 1);
+		assert_true(json_is_null(json_object_get(json_array_get(objects, 0), "ageNs")));
+	}
+	json_decref(answer);
+	crowd_end(&crowd);
+}
+
 static void test_counts_and_graphs_speak_of_threads(void **state)
 {
 	(void)state;
@@ -391,6 +409,7 @@ int main(void)
 		cmocka_unit_test(test_busy_threads_are_never_a_deadlock),
 		cmocka_unit_test(test_the_text_has_both_places_and_says_that_it_shows_threads),
 		cmocka_unit_test(test_every_command_that_looks_shows_threads),
+		cmocka_unit_test(test_how_long_threads_have_waited_is_unknown),
 		cmocka_unit_test(test_counts_and_graphs_speak_of_threads),
 		cmocka_unit_test(test_a_running_thread_has_a_stack_unless_pauses_are_forbidden),
 		cmocka_unit_test(test_threads_of_a_program_with_fibers_are_shown_on_request),

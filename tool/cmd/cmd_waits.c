@@ -93,7 +93,7 @@ static int run(const struct tool_arguments *arguments)
 {
 	const bool text = !arguments->json && !arguments->option[TOOL_OPT_DOT];
 	struct asked a = {.arguments = arguments};
-	struct ins_request request = {.reads = true};
+	struct ins_request request = {.reads = true, .threads = true};
 	uint64_t limit;
 	int code;
 

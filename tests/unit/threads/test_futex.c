@@ -44,7 +44,7 @@ static void test_the_kernel_names_the_holder_of_a_lock_with_inheritance(void **s
 		word = FUTEX_WAITERS | 66;
 		find(calls[i], 0, NULL);
 		assert_int_equal(row.wait_kind, FIB_WAIT_MUTEX);
-		assert_int_equal(row.holder, 66);
+		assert_int_equal(row.holder, FIB_HOLDER_THREAD | 66);
 		word |= FUTEX_OWNER_DIED;
 		find(calls[i], 0, NULL);
 		assert_int_equal(row.holder, 0);

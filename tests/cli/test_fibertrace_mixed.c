@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+/* test_fibertrace_mixed.c - fibers and threads that wait for each other are one graph */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/harness/cli/crowd.h"
+#include "tests/harness/cli/json.h"
+#include "tests/harness/watchdog.h"
+
+/* Start the fixture mixed with these words. */
+static struct crowd start(const char *line)
+{
+	char words[128], *word[9] = {NULL}, *rest = words;
+	unsigned n = 0;
+
+	snprintf(words, sizeof(words), "%s", line);
+	while (n < 8 && (word[n] = strtok_r(rest, " ", &rest)))
+		n++;
+	return crowd_of(cli_start(NULL, "ready ", "mixed", word[0], word[1], word[2], word[3],
+				  word[4], word[5], word[6], word[7], NULL));
+}
+
+static const char *pid_of(const struct crowd *crowd)
+{
+	return cli_number((uint64_t)crowd->process->pid);
+}
+
+/* The answer of a command; code: its exit status. */
+static json_t *answer_of(const char *command, const char *target, int code)
+{
+	struct harness_process *p = cli_run("fibertrace", command, target, "--json", NULL);
+	json_t *answer;
+
+	cli_expect(p, code);
+	answer = json_answer(p);
+	harness_free(p);
+	return answer;
+}
+
+static size_t size_of(const json_t *object, const char *key)
+{
+	return json_array_size(json_object_get(object, key));
+}
+
+static bool has(const json_t *ids, uint64_t id)
+{
+	for (size_t i = 0; i < json_array_size(ids); i++)
+		if ((uint64_t)json_integer_value(json_array_get(ids, i)) == id)
+			return true;
+	return false;
+}
+
+/* Assert that the finding has all parties, and so many carriers besides. */
+static void all_in(const struct crowd *crowd, const json_t *finding, size_t carriers)
+{
+	size_t fibers = 0;
+
+	for (size_t i = 0; i < crowd->count; i++) {
+		const struct crowd_member *m = &crowd->members[i];
+		const bool thread = !strcmp(m->kind, "thread");
+
+		fibers += !thread;
+		assert_true(
+			has(json_object_get(finding, thread ? "threadIds" : "fiberIds"), m->id));
+	}
+	assert_int_equal(size_of(finding, "fiberIds"), fibers);
+	assert_int_equal(size_of(finding, "threadIds"), crowd->count - fibers + carriers);
+	assert_int_equal(json_int(finding, "count"), crowd->count + carriers);
+	assert_int_equal(size_of(finding, "fibers"), crowd->count + carriers);
+}
+
+/* Call look for the process, and for its core. */
+static void live_and_core(struct crowd *crowd, size_t carriers,
+			  void (*look)(const struct crowd *, const char *, size_t))
+{
+	char core[HARNESS_PATH] = "";
+
+	look(crowd, pid_of(crowd), carriers);
+	if (!*harness_sanitizer()) {
+		cli_core(crowd->process->pid, "core", core);
+		look(crowd, core, carriers);
+	}
+	crowd_end(crowd);
+}
+
+static void is_cycle(const struct crowd *crowd, const char *target, size_t carriers)
+{
+	json_t *answer = answer_of("deadlock", target, 3);
+	const json_t *finding = json_array_get(json_object_get(answer, "findings"), 0);
+
+	assert_int_equal(size_of(answer, "findings"), 1);
+	assert_string_equal(json_text(finding, "kind"), "cycle");
+	assert_true(json_is_true(json_object_get(finding, "deadlock")));
+	all_in(crowd, finding, carriers);
+	json_decref(answer);
+	answer = answer_of("why", target, 3);
+	finding = json_array_get(json_object_get(answer, "findings"), 0);
+	assert_string_equal(json_text(finding, "rule"), "deadlock");
+	json_decref(answer);
+}
+
+static void expect_cycle(const char *line, size_t carriers)
+{
+	struct crowd crowd = start(line);
+
+	live_and_core(&crowd, carriers, is_cycle);
+}
+
+static void is_no_deadlock(const struct crowd *crowd, const char *target, size_t carriers)
+{
+	json_t *answer = answer_of("deadlock", target, 0);
+
+	(void)crowd;
+	(void)carriers;
+	assert_int_equal(json_int(answer, "found"), 0);
+	json_decref(answer);
+}
+
+static void expect_none(const char *line)
+{
+	struct crowd crowd = start(line);
+
+	live_and_core(&crowd, 0, is_no_deadlock);
+}
+
+static void test_a_fiber_and_a_thread_that_cross_are_a_deadlock(void **state)
+{
+	(void)state;
+	expect_cycle("fm tm", 0);
+	expect_cycle("fr tm", 0);
+}
+
+static void test_rings_of_three_to_six_fibers_and_threads_are_one_deadlock(void **state)
+{
+	(void)state;
+	expect_cycle("fm tm tr", 0);
+	expect_cycle("fm tr fr tm", 0);
+	expect_cycle("fm fr tm tr fm", 0);
+	expect_cycle("fm tm fr tr fm tm", 0);
+}
+
+static void test_a_join_of_a_fiber_by_a_thread_is_part_of_a_cycle(void **state)
+{
+	(void)state;
+	expect_cycle("tm fj", 0);
+}
+
+static void test_readers_that_are_threads_are_followed(void **state)
+{
+	(void)state;
+	expect_cycle("tR fm", 0);
+	expect_cycle("fR tm", 0);
+}
+
+static void test_a_mutex_of_the_system_leads_to_the_pinned_fiber_on_its_thread(void **state)
+{
+	(void)state;
+	expect_cycle("pp tm", 1);
+}
+
+/* Nothing waits for the fiber itself. */
+static void test_a_fiber_on_a_deadlocked_thread_is_behind_the_deadlock(void **state)
+{
+	struct crowd crowd = start("pp tp");
+	json_t *answer = answer_of("deadlock", pid_of(&crowd), 3);
+	const json_t *finding = json_array_get(json_object_get(answer, "findings"), 0);
+
+	(void)state;
+	assert_int_equal(size_of(finding, "fiberIds"), 0);
+	assert_int_equal(size_of(finding, "threadIds"), 2);
+	assert_true(has(json_object_get(finding, "threadIds"), crowd.members[1].id));
+	assert_int_equal(json_int(finding, "behind"), 1);
+	json_decref(answer);
+	crowd_end(&crowd);
+}
+
+static void test_a_fiber_that_sleeps_in_a_mutex_of_the_system_is_followed(void **state)
+{
+	(void)state;
+	expect_cycle("fm tp", 1);
+	expect_cycle("fm tp fm tp", 2);
+	expect_cycle("pp tm fm tp", 2);
+}
+
+static void test_a_thread_of_fiber_block_is_a_thread(void **state)
+{
+	struct crowd crowd = start("op tp");
+	json_t *answer = answer_of("deadlock", pid_of(&crowd), 3);
+	const json_t *finding = json_array_get(json_object_get(answer, "findings"), 0);
+
+	(void)state;
+	all_in(&crowd, finding, 0);
+	json_decref(answer);
+	crowd_end(&crowd);
+}
+
+/* Which fiber took it is not known: the thread runs another one, or none. */
+static void test_a_mutex_of_the_system_that_a_parked_fiber_took_is_no_known_deadlock(void **state)
+{
+	(void)state;
+	expect_none("fp tm");
+}
+
+static void test_a_chain_that_ends_at_a_sleeping_thread_is_no_deadlock(void **state)
+{
+	(void)state;
+	expect_none("--open fm tm");
+	expect_none("--open tp fm tm");
+}
+
+static void test_a_cycle_with_a_deadline_of_a_thread_is_no_deadlock(void **state)
+{
+	struct crowd crowd = start("--timed fm tm");
+	json_t *answer = answer_of("deadlock", pid_of(&crowd), 0);
+	const json_t *finding = json_array_get(json_object_get(answer, "findings"), 0);
+
+	(void)state;
+	assert_string_equal(json_text(finding, "kind"), "cycle");
+	assert_true(json_is_false(json_object_get(finding, "deadlock")));
+	all_in(&crowd, finding, 0);
+	json_decref(answer);
+	crowd_end(&crowd);
+}
+
+/* Run a command on a fiber and a thread that cross, and assert what it prints. */
+static void expect_text(const char *command, const char *last, int code, const char *wanted)
+{
+	struct crowd crowd = start("fm tm");
+	struct harness_process *p = cli_run("fibertrace", command, pid_of(&crowd), last, NULL);
+
+	cli_expect(p, code);
+	cli_contains(p->out.bytes, wanted);
+	cli_contains(p->out.bytes, "shown 1 of 1 fiber");
+	harness_free(p);
+	crowd_end(&crowd);
+}
+
+static void test_the_texts_name_fibers_and_threads(void **state)
+{
+	(void)state;
+	expect_text("deadlock", NULL, 3,
+		    "deadlock: 1 fiber and 1 thread wait for each other in a cycle\n");
+	expect_text("waits", NULL, 0, "1 thread waits for fiber 1 \"party-0\" [suspended: mutex");
+	expect_text("waits", NULL, 0, "2 of 2 fibers and threads wait for others\n");
+	expect_text("why", NULL, 3, ": 1 fiber and 1 thread wait for each other\n");
+	expect_text("show", "1", 0, "which fiber 1 \"party-0\" holds: a deadlock, see the command");
+}
+
+static void test_the_graph_joins_fibers_and_threads(void **state)
+{
+	struct crowd crowd = start("fm tm");
+	struct harness_process *p = cli_run("fibertrace", "waits", pid_of(&crowd), "--dot", NULL);
+	char edge[64];
+
+	(void)state;
+	cli_expect(p, 0);
+	snprintf(edge, sizeof(edge), "\tf1 -> t%" PRIu64 " ", crowd.members[1].id);
+	cli_contains(p->out.bytes, edge);
+	snprintf(edge, sizeof(edge), "\tt%" PRIu64 " -> f1 ", crowd.members[1].id);
+	cli_contains(p->out.bytes, edge);
+	harness_free(p);
+	crowd_end(&crowd);
+}
+
+static void test_list_shows_fibers_only(void **state)
+{
+	struct crowd crowd = start("fm tm");
+	json_t *answer = answer_of("list", pid_of(&crowd), 0);
+
+	(void)state;
+	assert_int_equal(size_of(answer, "fibers"), 1);
+	json_decref(answer);
+	crowd_end(&crowd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_fiber_and_a_thread_that_cross_are_a_deadlock),
+		cmocka_unit_test(test_rings_of_three_to_six_fibers_and_threads_are_one_deadlock),
+		cmocka_unit_test(test_a_join_of_a_fiber_by_a_thread_is_part_of_a_cycle),
+		cmocka_unit_test(test_readers_that_are_threads_are_followed),
+		cmocka_unit_test(
+			test_a_mutex_of_the_system_leads_to_the_pinned_fiber_on_its_thread),
+		cmocka_unit_test(test_a_fiber_on_a_deadlocked_thread_is_behind_the_deadlock),
+		cmocka_unit_test(test_a_fiber_that_sleeps_in_a_mutex_of_the_system_is_followed),
+		cmocka_unit_test(test_a_thread_of_fiber_block_is_a_thread),
+		cmocka_unit_test(
+			test_a_mutex_of_the_system_that_a_parked_fiber_took_is_no_known_deadlock),
+		cmocka_unit_test(test_a_chain_that_ends_at_a_sleeping_thread_is_no_deadlock),
+		cmocka_unit_test(test_a_cycle_with_a_deadline_of_a_thread_is_no_deadlock),
+		cmocka_unit_test(test_the_texts_name_fibers_and_threads),
+		cmocka_unit_test(test_the_graph_joins_fibers_and_threads),
+		cmocka_unit_test(test_list_shows_fibers_only),
+	};
+
+	harness_watchdog(110);
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
