@@ -42,6 +42,7 @@ FIXTURES = {
     "deadlock": "deadlock --crossing --ring 4 --timed --self --dead --gone --ancestor --suspect --thread --thread-ended "
                 "--upgrade 2 --read-thread --thread-asleep --thread-running --behind 3 --others 3",
     "threads": "threads ring 3",
+    "mixed": "mixed fm tp",
     "still": "deadlock --semaphore --finish",
     "philosophers": "deadlock --philosophers 3" + 80 * " --self",
 }
@@ -127,6 +128,9 @@ ANSWERS = [
     ("stacks", "fibertrace stacks {threads}"),
     ("waits", "fibertrace waits {threads}"),
     ("deadlock", "fibertrace deadlock {threads}"),
+    ("deadlock", "fibertrace deadlock {mixed}"),
+    ("waits", "fibertrace waits {mixed}"),
+    ("why", "fibertrace why {mixed}"),
     ("fibertrace", "fibertrace {threads}"),
     ("fibertrace-each", "fibertrace --each {threads}"),
     ("record", "fibertrace record {crowd} --for 50ms -o {file}"),
@@ -144,7 +148,7 @@ WITHOUT_SCHEMA = {"completion", "watch"}
 # Commands whose schemas are still to be written.
 SCHEMA_TO_COME = set()
 # Keys that may be missing in an answer.
-OPTIONAL = {"matched", "threads", "policy.previous", "watchdog.previousNs", "groups[].valuesOf"}
+OPTIONAL = {"matched", "threads", "findings[].fibers[].thread", "fibers[].thread", "policy.previous", "watchdog.previousNs", "groups[].valuesOf"}
 OPTIONAL |= {f"{rows}[].frames[].{key}" for rows in ("groups", "fibers") for key in ("args", "locals")}
 OPTIONAL |= {f"{rows}[].wait.{key}" for rows in ("fibers", "findings[].fibers") for key in ("holders", "holdersUnknown")}
 MAPS = {"labels", "notFollowed", "states", "waits"}  # objects whose keys a schema cannot list
