@@ -12,6 +12,8 @@
 #include "inspect/text/escape.h"
 #include "inspect/render/render.h"
 #include "inspect/source/snapshot.h"
+#include "inspect/source/source.h"
+#include "inspect/threads/threads.h"
 
 static void put_json(const struct ins_snapshot_taken *taken, const char *path)
 {
@@ -48,11 +50,29 @@ static void put_text(const struct ins_snapshot_taken *taken, const char *path)
 	ins_text_end(stdout, &summary, &taken->problems);
 }
 
+/*
+ * The threads of the process, if this user may read its memory. Otherwise they are left out: they
+ * were not asked for.
+ */
+static struct ins_source *open_threads(pid_t pid)
+{
+	struct ins_source *ret;
+	struct ins_error error;
+
+	if (!pid || ins_source_open_live(pid, &error, &ret) < 0)
+		return NULL;
+	if (ins_threads_show_marked(ret) == 0)
+		return ret;
+	ins_source_close(ret);
+	return NULL;
+}
+
 static int run(const struct tool_arguments *arguments)
 {
 	const char *path = arguments->option[TOOL_OPT_OUTPUT];
 	bool replace = arguments->option[TOOL_OPT_FORCE] != NULL;
 	struct ins_snapshot_taken taken;
+	struct ins_source *threads;
 	struct tool_socket socket;
 	struct ins_error error;
 	int code, rc;
@@ -63,8 +83,10 @@ static int run(const struct tool_arguments *arguments)
 	if (code != TOOL_WELL)
 		return code;
 	tool_atomic_file_guard();
-	rc = ins_snapshot_write(socket.path, socket.pid, TOOL_TIMEOUT, path, replace, &taken,
-				&error);
+	threads = open_threads(socket.pid);
+	rc = ins_snapshot_write(socket.path, socket.pid, TOOL_TIMEOUT, threads, path, replace,
+				&taken, &error);
+	ins_source_close(threads);
 	if (rc < 0)
 		code = tool_cannot("%s", error.text);
 	else if (arguments->json)

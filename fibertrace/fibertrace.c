@@ -156,14 +156,14 @@ static int open_file(const struct tool_arguments *a, const char *path, bool core
 	const char *exe = a->option[TOOL_OPT_EXE];
 	int rc;
 
-	if (!core && a->option[TOOL_OPT_THREADS])
-		return tool_cannot("%s: is a snapshot: --threads needs a process or a core", path);
 	if (!core)
 		rc = ins_source_open_snapshot(path, &error, ret);
 	else
 		rc = a->option[TOOL_OPT_THREADS] ? 0 : ins_source_open_core(path, exe, &error, ret);
-	if (core && rc == 0 && !a->option[TOOL_OPT_THREADS])
+	if (rc == 0 && !a->option[TOOL_OPT_THREADS])
 		rc = mix_threads(a, &error, *ret);
+	else if (rc == 0 && !core)
+		rc = show_threads(a, rc, &error, ret);
 	if (core && wants_threads(a, rc))
 		rc = show_threads(a, ins_source_open_core_process(path, exe, &error, ret), &error,
 				  ret);

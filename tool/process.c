@@ -28,6 +28,7 @@
 #include "inspect/source/snapshot.h"
 #include "inspect/text/duration.h"
 #include "inspect/text/escape.h"
+#include "inspect/threads/threads.h"
 #include "tool/report.h"
 #include "tool/round.h"
 #include "tool/tool.h"
@@ -318,10 +319,14 @@ int tool_process_open(const char *who, struct ins_source **ret)
 
 	if (rc != TOOL_WELL)
 		return rc;
-	if (snapshot)
+	if (snapshot) {
 		rc = ins_source_open_snapshot(who, &error, ret);
-	else
+		/* An older one has no threads, or there is no memory: its fibers are shown. */
+		if (rc == 0)
+			ins_threads_mix(*ret);
+	} else {
 		rc = ins_source_open_control(socket.path, socket.pid, TOOL_TIMEOUT, &error, ret);
+	}
 	return rc < 0 ? tool_cannot("%s", error.text) : TOOL_WELL;
 }
 

@@ -196,6 +196,14 @@ struct ins_source_ops {
 	 */
 	int (*regions)(struct ins_source *source, struct ins_regions *ret);
 	/*
+	 * Emit complete rows of all threads, as they stand beside fibers: for a source that has no
+	 * memory to make them of. Like read; request: whether stacks are wanted. *ret counts the
+	 * threads. -EOPNOTSUPP: it has none. NULL: not supported.
+	 */
+	int (*thread_rows)(struct ins_source *source, const struct ins_request *request,
+			   ins_fiber_fn *fn, void *context, struct ins_summary *ret,
+			   struct ins_error *error);
+	/*
 	 * Stop a thread that runs, copy its stack and resume it. Counts the stop in
 	 * source->pauses. Returns as ins_thread_stack_read(). NULL: not supported.
 	 */

@@ -124,7 +124,7 @@ static void take_row(const unsigned char *bytes, size_t size, struct fib_row *re
  */
 static int count(struct ins_frames *f, uint64_t record, struct ins_error *error)
 {
-	const uint64_t records = f->source->layout.committed;
+	const uint64_t records = f->threads ? 0 : f->source->layout.committed;
 
 	if (!f->has_layout)
 		return bad(f, "fibers before the layout", error);

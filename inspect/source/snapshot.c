@@ -233,7 +233,9 @@ static int check_sections(const char *path, const struct ins_snapshot *s, struct
 	struct ins_snapshot_section section;
 
 	while (next_section(s, &at, &section, &bytes)) {
-		if (section.type < INS_SNAPSHOT_FILES && !is_answer(bytes, section.size))
+		if ((section.type < INS_SNAPSHOT_FILES ||
+		     section.type == INS_SNAPSHOT_THREAD_ROWS) &&
+		    !is_answer(bytes, section.size))
 			return ins_error_set(
 				error, -EINVAL,
 				"%s: is damaged: the answer at byte %llu is not whole; " AGAIN,
@@ -296,7 +298,8 @@ static bool find(const struct ins_snapshot *s, uint32_t type, struct ins_snapsho
 bool ins_snapshot_answer(const struct ins_snapshot *snapshot, uint32_t type,
 			 struct ins_snapshot_frames *ret)
 {
-	return type < INS_SNAPSHOT_FILES && find(snapshot, type, ret);
+	return (type < INS_SNAPSHOT_FILES || type == INS_SNAPSHOT_THREAD_ROWS) &&
+	       find(snapshot, type, ret);
 }
 
 bool ins_snapshot_threads(const struct ins_snapshot *snapshot, struct ins_snapshot_frames *ret)

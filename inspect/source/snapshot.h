@@ -2,13 +2,14 @@
 /*
  * snapshot.h - the answers of a process, kept in a file
  *
- * A file is a header followed by sections. There are four kinds of section:
+ * A file is a header followed by sections. There are five kinds of section:
  * - the answer to one request, with the frames as they came over the control socket, so that the
  *   same decoder reads both;
  * - once: what is known of the files that the process had mapped, so that another machine does not
  *   use different files;
  * - once: the vdso, which has no file;
- * - once: where plain threads were that held something.
+ * - once: where plain threads were that held something;
+ * - once: all threads as rows.
  * Unknown sections are skipped. Headers only grow at their ends.
  *
  * Numbers are in the byte order of the machine that wrote the file, which must be the reader's.
@@ -81,6 +82,13 @@ struct ins_snapshot_file {
  */
 #define INS_SNAPSHOT_THREADS 0x10003u
 
+/*
+ * Once: the threads of the process as rows beside fibers (FIB_HOLDER_THREAD in their ids), as an
+ * answer of STACKS frames and END. The age of a thread that slept in one wait while the fibers were
+ * read is that time, else 0. Missing if the writer could not read the process' memory.
+ */
+#define INS_SNAPSHOT_THREAD_ROWS 0x10004u
+
 /* -- reading: snapshot.c -- */
 
 struct ins_snapshot;
@@ -137,6 +145,8 @@ void ins_snapshot_files(const struct ins_snapshot *snapshot, struct ins_modules 
 
 /* -- writing: snapshot_write.c -- */
 
+struct ins_source;
+
 struct ins_snapshot_taken {
 	struct ins_snapshot_head head;
 	uint64_t total, shown; /* fibers */
@@ -149,10 +159,14 @@ struct ins_snapshot_taken {
  * The file has another name until it is complete. replace: an existing file may be replaced. pid:
  * the process, or 0 if unknown.
  *
+ * threads: a source of the same process that emits its threads as rows beside fibers, or NULL: then
+ * the file has none.
+ *
  * An answer that does not come within timeout_ns is an error. After an error path is unchanged.
  * Returns 0, or a negative errno with error set: -EEXIST, -ENOSPC, ...
  */
-int ins_snapshot_write(const char *socket, pid_t pid, int64_t timeout_ns, const char *path,
-		       bool replace, struct ins_snapshot_taken *ret, struct ins_error *error);
+int ins_snapshot_write(const char *socket, pid_t pid, int64_t timeout_ns,
+		       struct ins_source *threads, const char *path, bool replace,
+		       struct ins_snapshot_taken *ret, struct ins_error *error);
 
 #endif

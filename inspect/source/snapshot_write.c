@@ -24,6 +24,7 @@
 #include "inspect/process/threads.h"
 #include "inspect/text/atomic_file.h"
 #include "inspect/source/frames.h"
+#include "inspect/source/snapshot_threads.h"
 #include "wire/client.h"
 #include "wire/thread.h"
 
@@ -70,7 +71,9 @@ struct writer {
 	struct ins_summary summary;
 	uint64_t thread[THREADS_MOST]; /* that hold something */
 	size_t threads;
-	uint32_t count_threads; /* of the process, when the fibers were read */
+	struct ins_source *rows;	 /* emits all threads; NULL: they are not written */
+	struct ins_snapshot_looks looks; /* at them, before the fibers were read */
+	uint32_t count_threads;		 /* of the process, when the fibers were read */
 	struct ins_snapshot_taken *taken;
 	struct ins_error *error;
 };
@@ -263,6 +266,21 @@ static int put_threads(struct writer *w)
 	return rc < 0 ? rc : end_section(w, INS_SNAPSHOT_THREADS, at);
 }
 
+/* Threads that cannot be read are left out, as with a program that may not be looked into. */
+static int put_rows(struct writer *w)
+{
+	long at;
+	int rc;
+
+	if (!w->rows || !w->looks.count)
+		return 0;
+	rc = begin_section(w, INS_SNAPSHOT_THREAD_ROWS, &at);
+	if (rc < 0)
+		return rc;
+	rc = ins_snapshot_put_threads(w->out, w->rows, &w->looks);
+	return rc < 0 ? cannot_write(w, rc) : end_section(w, INS_SNAPSHOT_THREAD_ROWS, at);
+}
+
 /*
  * Record the mapped files now: they are still the right ones, and may exist on this machine only.
  */
@@ -336,11 +354,15 @@ static int write_all(struct writer *w)
 	int rc = put(w, &nothing, sizeof nothing);
 
 	fill_head(w);
+	if (w->rows)
+		ins_snapshot_look(w->rows, &w->looks);
 	ins_frames_begin(&w->frames, &request, note_thread, w, &w->summary);
 	for (i = 0; rc == 0 && i < sizeof questions / sizeof questions[0]; i++) {
 		rc = ask(w, &questions[i]);
 		if (!i)
 			w->count_threads = ins_threads_count(w->source.modules->pid);
+		if (!i && rc == 0)
+			rc = put_rows(w);
 	}
 	if (rc == 0)
 		rc = ins_frames_map(&w->frames, w->error);
@@ -377,8 +399,9 @@ static int write_atomic(struct writer *w, bool replace)
 	return ins_atomic_file_end(&atomic_file, write_all(w), w->error);
 }
 
-int ins_snapshot_write(const char *socket, pid_t pid, int64_t timeout_ns, const char *path,
-		       bool replace, struct ins_snapshot_taken *ret, struct ins_error *error)
+int ins_snapshot_write(const char *socket, pid_t pid, int64_t timeout_ns,
+		       struct ins_source *threads, const char *path, bool replace,
+		       struct ins_snapshot_taken *ret, struct ins_error *error)
 {
 	struct writer w = {
 		.socket = socket,
@@ -386,6 +409,7 @@ int ins_snapshot_write(const char *socket, pid_t pid, int64_t timeout_ns, const 
 		.timeout_ns = timeout_ns,
 		.source = {.kind = "control", .pid = pid},
 		.peer = pid,
+		.rows = threads,
 		.taken = ret,
 		.error = error,
 	};
@@ -397,6 +421,7 @@ int ins_snapshot_write(const char *socket, pid_t pid, int64_t timeout_ns, const 
 		return ins_error_set(error, rc, "out of memory");
 	ins_frames_init(&w.frames, &w.source, socket);
 	rc = write_atomic(&w, replace);
+	ins_snapshot_looks_free(&w.looks);
 	ins_frames_free(&w.frames);
 	ins_modules_free(w.source.modules);
 	ret->problems = w.source.problems;

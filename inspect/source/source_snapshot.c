@@ -144,11 +144,35 @@ static int kept_thread(struct ins_source *source, uint64_t tid, struct ins_threa
 	return -EOPNOTSUPP;
 }
 
+static int kept_thread_rows(struct ins_source *source, const struct ins_request *request,
+			    ins_fiber_fn *fn, void *context, struct ins_summary *ret,
+			    struct ins_error *error)
+{
+	const struct ins_request all = {.stacks = request->stacks};
+	struct kept *k = (struct kept *)source;
+	struct ins_snapshot_frames frames;
+	int rc;
+
+	if (!ins_snapshot_answer(k->snapshot, INS_SNAPSHOT_THREAD_ROWS, &frames))
+		return ins_error_set(
+			error, -EOPNOTSUPP,
+			"%s: the snapshot has no threads: the fiberctl that wrote it is older, "
+			"or was not allowed to read the process' memory",
+			k->path);
+	say_taken(k, ret);
+	ins_frames_begin(&k->frames, &all, fn, context, ret);
+	k->frames.threads = true;
+	rc = take_all(k, &frames, error);
+	k->frames.threads = false;
+	return rc;
+}
+
 static const struct ins_source_ops kept_ops = {
 	.read = kept_read,
 	.close = kept_close,
 	.events = kept_events,
 	.thread = kept_thread,
+	.thread_rows = kept_thread_rows,
 };
 
 int ins_source_open_snapshot(const char *path, struct ins_error *error, struct ins_source **ret)

@@ -71,11 +71,11 @@ static int keep(void *context, const struct ins_fiber *thread)
 	return 0;
 }
 
-/* Read all threads. 0 or -ENOMEM. */
-static int read_threads(struct mixed *m)
+/* Read all threads. 0, or a negative errno with error set. */
+static int read_threads(struct mixed *m, struct ins_error *error)
 {
 	static const struct ins_request request;
-	int rc = ins_thread_rows_begin(m->rows, &request);
+	int rc = ins_thread_rows_begin(m->rows, &request, error);
 	const size_t n = ins_thread_rows_count(m->rows);
 	size_t i;
 	bool there;
@@ -85,7 +85,7 @@ static int read_threads(struct mixed *m)
 	m->wanted = calloc(n + 1, sizeof *m->wanted);
 	m->pairs = calloc(n + 1, sizeof *m->pairs);
 	if (!m->threads || !m->wanted || !m->pairs)
-		rc = -ENOMEM;
+		rc = ins_error_set(error, -ENOMEM, "out of memory");
 	for (i = 0; rc == 0 && i < n; i++)
 		rc = ins_thread_rows_look(m->rows, ins_thread_rows_tid(m->rows, i), keep, m,
 					  &there);
@@ -258,14 +258,12 @@ static int read_thread(struct mixed *m, struct ins_source *source,
 {
 	const uint64_t tid = request->id & ~FIB_HOLDER_THREAD;
 	bool there = false;
-	int rc = ins_thread_rows_begin(m->rows, request);
+	int rc = ins_thread_rows_begin(m->rows, request, error);
 
 	if (rc == 0)
 		rc = ins_thread_rows_look(m->rows, tid, pass_thread, m, &there);
 	ins_thread_rows_end(m->rows);
 	ret->total = ret->shown = there;
-	if (rc == -ENOMEM)
-		return ins_error_set(error, rc, "out of memory");
 	if (rc == 0 && !there)
 		return ins_error_set(error, -ESRCH, "thread %llu: no such thread in process %d",
 				     (unsigned long long)tid, (int)source->pid);
@@ -285,9 +283,10 @@ static int read_mixed(struct ins_source *source, const struct ins_request *reque
 		return read_thread(m, source, request, ret, error);
 	if (!request->threads)
 		return m->base->read(source, request, pass_fiber, m, ret, error);
-	rc = read_threads(m);
-	if (rc < 0)
-		return ins_error_set(error, rc, "out of memory");
+	rc = read_threads(m, error);
+	/* A snapshot may have none. */
+	if (rc < 0 && rc != -EOPNOTSUPP)
+		return rc;
 	rc = m->base->read(source, request, take_fiber, m, ret, error);
 	return rc == 0 ? emit_threads(m) : rc;
 }
@@ -307,7 +306,7 @@ int ins_threads_mix(struct ins_source *source)
 {
 	struct mixed *m;
 
-	if (!source->ops->threads || !source->ops->thread_at || !source->memory)
+	if (!ins_thread_rows_possible(source))
 		return -EOPNOTSUPP;
 	m = calloc(1, sizeof *m);
 	if (!m)

@@ -23,17 +23,18 @@ static struct shown *shown_of(const struct ins_source *source)
 }
 
 static int read_rows(struct shown *shown, const struct ins_request *request, ins_fiber_fn *fn,
-		     void *context, struct ins_summary *ret)
+		     void *context, struct ins_summary *ret, struct ins_error *error)
 {
-	int rc = ins_thread_rows_begin(shown->rows, request);
+	int rc = ins_thread_rows_begin(shown->rows, request, error);
 	size_t i;
 	bool there;
 
+	ins_thread_rows_taken(shown->rows, ret);
 	ret->total = ins_thread_rows_count(shown->rows);
 	for (i = 0; rc == 0 && i < ret->total; i++) {
 		const uint64_t tid = ins_thread_rows_tid(shown->rows, i);
 
-		if (request->id && request->id != tid)
+		if (request->id && (request->id & ~FIB_HOLDER_THREAD) != tid)
 			continue;
 		rc = ins_thread_rows_look(shown->rows, tid, fn, context, &there);
 		ret->shown += there;
@@ -51,8 +52,8 @@ static int read_all(struct ins_source *source, const struct ins_request *request
 
 	ret->threads = true;
 	ret->fiberless = shown->fiberless;
-	rc = read_rows(shown, request, fn, context, ret);
-	if (strcmp(source->kind, "core") != 0)
+	rc = read_rows(shown, request, fn, context, ret, error);
+	if (!ins_source_still(source))
 		ret->sampled_ns = ins_duration_now() - start;
 	if (rc == -ENOMEM)
 		return ins_error_set(error, rc, "out of memory");
@@ -72,16 +73,16 @@ static void close_shown(struct ins_source *source)
 	source->ops->close(source);
 }
 
-int ins_threads_show(struct ins_source *source, bool fiberless)
+static int show(struct ins_source *source, bool fiberless, bool marked)
 {
 	struct shown *shown;
 
-	if (!source->ops->threads || !source->ops->thread_at || !source->memory)
+	if (!ins_thread_rows_possible(source))
 		return -EOPNOTSUPP;
 	shown = calloc(1, sizeof *shown);
 	if (!shown)
 		return -ENOMEM;
-	if (ins_thread_rows_new(source, source->ops, false, &shown->rows) < 0) {
+	if (ins_thread_rows_new(source, source->ops, marked, &shown->rows) < 0) {
 		free(shown);
 		return -ENOMEM;
 	}
@@ -92,6 +93,16 @@ int ins_threads_show(struct ins_source *source, bool fiberless)
 	shown->ops.close = close_shown;
 	source->ops = &shown->ops;
 	return 0;
+}
+
+int ins_threads_show(struct ins_source *source, bool fiberless)
+{
+	return show(source, fiberless, false);
+}
+
+int ins_threads_show_marked(struct ins_source *source)
+{
+	return show(source, false, true);
 }
 
 bool ins_threads_shown(const struct ins_source *source)

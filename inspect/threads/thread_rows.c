@@ -38,6 +38,8 @@ struct ins_thread_rows {
 	struct ins_thread_ids ids;
 	uint64_t *inner; /* numbers of ids in the process' pid namespace; NULL: they are the same */
 	struct ins_descriptors descriptors; /* pid 0: not a live process */
+	struct ins_fiber *ready;	    /* of ids, if the source has complete rows; else NULL */
+	struct ins_summary summary;	    /* of these */
 };
 
 /* Make a row without a wait. */
@@ -277,6 +279,59 @@ static void forget_wait(struct fib_row *row)
 	row->stack_low = row->stack_size = row->stack_used = 0;
 }
 
+/* Take a row that the source has. */
+static int take_ready(void *context, const struct ins_fiber *fiber)
+{
+	struct ins_thread_rows *r = context;
+	const size_t n = r->ids.count;
+	struct ins_fiber *ready = realloc(r->ready, (n + 1) * sizeof *ready);
+	uint64_t *tid = ready ? realloc(r->ids.tid, (n + 1) * sizeof *tid) : NULL;
+
+	r->ready = ready ? ready : r->ready;
+	r->ids.tid = tid ? tid : r->ids.tid;
+	if (!tid)
+		return -ENOMEM;
+	ready[n] = *fiber;
+	ready[n].flags |= INS_FIBER_THREAD;
+	tid[n] = fiber->row.id & ~FIB_HOLDER_THREAD;
+	r->ids.count++;
+	return 0;
+}
+
+static int read_ready(struct ins_thread_rows *r, struct ins_error *error)
+{
+	int rc;
+
+	r->summary = (struct ins_summary){0};
+	rc = r->base->thread_rows(r->source, r->request, take_ready, r, &r->summary, error);
+	return rc == -ENOMEM ? ins_error_set(error, rc, "out of memory") : rc;
+}
+
+/* Pass a row that the source has. */
+static int pass_ready(const struct ins_thread_rows *r, uint64_t tid, ins_fiber_fn *fn,
+		      void *context, bool *ret_there)
+{
+	struct ins_fiber fiber;
+	struct fib_row *row = &fiber.row;
+	size_t i = 0;
+
+	while (i < r->ids.count && r->ids.tid[i] != tid)
+		i++;
+	*ret_there = i < r->ids.count;
+	if (!*ret_there)
+		return 0;
+	fiber = r->ready[i];
+	if (!r->mixed) {
+		row->id = tid;
+		row->holder = in_row(r, row->holder);
+		if (row->wait_kind == FIB_WAIT_JOIN && row->wait_arg != FIB_ROW_UNKNOWN)
+			row->wait_arg = in_row(r, row->wait_arg);
+		if (row->wait_kind == FIB_WAIT_JOIN && !row->wait_arg)
+			row->wait_arg = FIB_ROW_UNKNOWN;
+	}
+	return fn(context, &fiber);
+}
+
 int ins_thread_rows_look(struct ins_thread_rows *rows, uint64_t tid, ins_fiber_fn *fn,
 			 void *context, bool *ret_there)
 {
@@ -285,6 +340,8 @@ int ins_thread_rows_look(struct ins_thread_rows *rows, uint64_t tid, ins_fiber_f
 	int rc = -EAGAIN;
 	unsigned i;
 
+	if (rows->base->thread_rows)
+		return pass_ready(rows, tid, fn, context, ret_there);
 	for (i = 0; rc == -EAGAIN && i < TRIES; i++) {
 		ins_thread_stack_free(&stack);
 		rc = look(rows, tid, &stack, &fiber);
@@ -328,6 +385,13 @@ static int find_numbers(struct ins_thread_rows *r)
 	return 0;
 }
 
+bool ins_thread_rows_possible(const struct ins_source *source)
+{
+	const struct ins_source_ops *ops = source->ops;
+
+	return ops->thread_rows || (ops->threads && ops->thread_at && source->memory);
+}
+
 int ins_thread_rows_new(struct ins_source *source, const struct ins_source_ops *base, bool mixed,
 			struct ins_thread_rows **ret)
 {
@@ -351,11 +415,14 @@ void ins_thread_rows_free(struct ins_thread_rows *rows)
 	free(rows);
 }
 
-int ins_thread_rows_begin(struct ins_thread_rows *rows, const struct ins_request *request)
+int ins_thread_rows_begin(struct ins_thread_rows *rows, const struct ins_request *request,
+			  struct ins_error *error)
 {
 	int rc;
 
 	rows->request = request;
+	if (rows->base->thread_rows)
+		return read_ready(rows, error);
 	if (strcmp(rows->source->kind, "live") == 0)
 		rows->descriptors.pid = rows->source->pid;
 	rc = rows->base->threads(rows->source, &rows->ids);
@@ -363,10 +430,18 @@ int ins_thread_rows_begin(struct ins_thread_rows *rows, const struct ins_request
 		rc = ins_unwinder_new(rows->source, &rows->unwinder);
 	if (rc == 0 && !rows->symbols)
 		rc = ins_symbols_new(rows->source->modules, &rows->symbols);
-	if (rc < 0)
-		return rc;
-	qsort(rows->ids.tid, rows->ids.count, sizeof rows->ids.tid[0], by_number);
-	return find_numbers(rows);
+	if (rc == 0) {
+		qsort(rows->ids.tid, rows->ids.count, sizeof rows->ids.tid[0], by_number);
+		rc = find_numbers(rows);
+	}
+	return rc < 0 ? ins_error_set(error, rc, "out of memory") : 0;
+}
+
+void ins_thread_rows_taken(const struct ins_thread_rows *rows, struct ins_summary *ret)
+{
+	ret->sampled_ns = rows->summary.sampled_ns;
+	ret->taken = rows->summary.taken;
+	ret->host = rows->summary.host;
 }
 
 size_t ins_thread_rows_count(const struct ins_thread_rows *rows)
@@ -383,6 +458,8 @@ void ins_thread_rows_end(struct ins_thread_rows *rows)
 {
 	free(rows->ids.tid);
 	free(rows->inner);
+	free(rows->ready);
+	rows->ready = NULL;
 	ins_descriptors_free(&rows->descriptors);
 	rows->ids = (struct ins_thread_ids){0};
 	rows->inner = NULL;

@@ -25,6 +25,9 @@
  */
 int ins_threads_show(struct ins_source *source, bool fiberless);
 
+/* The same with ids as below: for a snapshot, which serves both. */
+int ins_threads_show_marked(struct ins_source *source);
+
 /*
  * From now on a read with request->threads also emits, after the fibers, the threads of the graph of
  * waits (source_mixed.c). The id of such a row is FIB_HOLDER_THREAD | tid, and a read of that id

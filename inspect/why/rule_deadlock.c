@@ -35,6 +35,9 @@ static void find_ages(const struct ins_look *look, const struct ins_deadlock *d,
 	*ret_longest = 0;
 	for (i = 0; i < d->count; i++) {
 		get(look, d, i, &fiber);
+		/* A thread beside fibers that has an age slept while all fibers were read. */
+		if (fiber.row.id & FIB_HOLDER_THREAD && fiber.row.age)
+			continue;
 		if (fiber.row.age > *ret_longest)
 			*ret_longest = fiber.row.age;
 		if (fiber.row.age < *ret_shortest)

@@ -152,10 +152,10 @@ static json_t *cycle_object(const struct crowd *crowd, size_t n, size_t behind)
 		if (i < SHOWN)
 			json_array_append_new(fibers, fiber_object(crowd, m));
 	}
-	return json_pack("{s:s, s:b, s:I, s:I, s:n, s:n, s:n, s:o, s:o, s:n}", "kind", "cycle",
+	return json_pack("{s:s, s:b, s:I, s:I, s:n, s:n, s:n, s:o, s:o, s:o, s:n}", "kind", "cycle",
 			 "deadlock", 1, "count", (json_int_t)size, "behind", (json_int_t)behind,
-			 "deadlineNs", "leftNs", "lock", "fiberIds", ids, "fibers", fibers,
-			 "thread");
+			 "deadlineNs", "leftNs", "lock", "fiberIds", ids, "threadIds", json_array(),
+			 "fibers", fibers, "thread");
 }
 
 static void expect_json(const struct crowd *crowd, size_t cycles, size_t behind)

@@ -192,9 +192,10 @@ static void test_waits_where_shows_the_waits_of_those_and_of_how_many(void **sta
 /* holders: as in the output; NULL: none. */
 static json_t *object_row(const char *kind, const char *name, json_t *ids, json_t *holders)
 {
-	return json_pack("{s:s, s:s?, s:I, s:o, s:o, s:i}", "kind", kind, "objectName", name,
-			 "count", (json_int_t)json_array_size(ids), "fiberIds", ids, "holders",
-			 holders ? holders : json_array(), "holdersUnknown", 0);
+	return json_pack("{s:s, s:s?, s:I, s:o, s:o, s:o, s:i}", "kind", kind, "objectName", name,
+			 "count", (json_int_t)json_array_size(ids), "fiberIds", ids, "threadIds",
+			 json_array(), "holders", holders ? holders : json_array(),
+			 "holdersUnknown", 0);
 }
 
 static json_t *one_holder(uint64_t id, const char *name, const char *holder_state)

@@ -9,6 +9,8 @@
 #include "tests/harness/cli/json.h"
 #include "tests/harness/watchdog.h"
 
+#define SNAPSHOT "snap" /* in the names of snapshots */
+
 /* Start the fixture mixed with these words. */
 static struct crowd start(const char *line)
 {
@@ -71,12 +73,18 @@ static void all_in(const struct crowd *crowd, const json_t *finding, size_t carr
 	assert_int_equal(size_of(finding, "fibers"), crowd->count + carriers);
 }
 
-/* Call look for the process, and for its core. */
-static void live_and_core(struct crowd *crowd, size_t carriers,
-			  void (*look)(const struct crowd *, const char *, size_t))
+/* Call look for the process, for a snapshot, and for its core. */
+static void look_everywhere(struct crowd *crowd, size_t carriers,
+			    void (*look)(const struct crowd *, const char *, size_t))
 {
-	char core[HARNESS_PATH] = "";
+	char core[HARNESS_PATH] = "", snapshot[HARNESS_PATH];
+	struct harness_process *p = cli_run("fiberctl", "snapshot", pid_of(crowd), "--force", "-o",
+					    harness_file(snapshot, SNAPSHOT), NULL);
 
+	/* A pinned fiber has no stack in it, so the exit status may be 1. */
+	assert_in_range(harness_exit_code(p), 0, 1);
+	harness_free(p);
+	look(crowd, snapshot, carriers);
 	look(crowd, pid_of(crowd), carriers);
 	if (!*harness_sanitizer()) {
 		cli_core(crowd->process->pid, "core", core);
@@ -95,6 +103,9 @@ static void is_cycle(const struct crowd *crowd, const char *target, size_t carri
 	assert_true(json_is_true(json_object_get(finding, "deadlock")));
 	all_in(crowd, finding, carriers);
 	json_decref(answer);
+	/* Of a snapshot, `why` only believes waits that are older than the reading. */
+	if (strstr(target, SNAPSHOT))
+		return;
 	answer = answer_of("why", target, 3);
 	finding = json_array_get(json_object_get(answer, "findings"), 0);
 	assert_string_equal(json_text(finding, "rule"), "deadlock");
@@ -105,7 +116,7 @@ static void expect_cycle(const char *line, size_t carriers)
 {
 	struct crowd crowd = start(line);
 
-	live_and_core(&crowd, carriers, is_cycle);
+	look_everywhere(&crowd, carriers, is_cycle);
 }
 
 static void is_no_deadlock(const struct crowd *crowd, const char *target, size_t carriers)
@@ -122,7 +133,7 @@ static void expect_none(const char *line)
 {
 	struct crowd crowd = start(line);
 
-	live_and_core(&crowd, 0, is_no_deadlock);
+	look_everywhere(&crowd, 0, is_no_deadlock);
 }
 
 static void test_a_fiber_and_a_thread_that_cross_are_a_deadlock(void **state)
@@ -264,6 +275,73 @@ static void test_the_graph_joins_fibers_and_threads(void **state)
 	crowd_end(&crowd);
 }
 
+/* The number of rows and of those that have a holder. */
+static size_t held_of(const char *target, size_t *ret_rows)
+{
+	json_t *answer =
+		json_well(cli_run("fibertrace", "list", target, "--threads", "--json", NULL));
+	const json_t *rows = json_object_get(answer, "fibers");
+	size_t held = 0;
+
+	*ret_rows = json_array_size(rows);
+	for (size_t i = 0; i < *ret_rows; i++) {
+		const json_t *wait = json_object_get(json_array_get(rows, i), "wait");
+
+		held += json_is_integer(json_object_get(wait, "holderId"));
+	}
+	assert_true(json_is_true(json_object_get(answer, "threads")));
+	json_decref(answer);
+	return held;
+}
+
+static void test_a_snapshot_has_the_threads_with_their_waits(void **state)
+{
+	struct crowd crowd = start("tp tp");
+	char snapshot[HARNESS_PATH];
+	size_t live, kept;
+	json_t *answer;
+
+	(void)state;
+	cli_ended(cli_run("fiberctl", "snapshot", pid_of(&crowd), "-o",
+			  harness_file(snapshot, "threads"), NULL),
+		  0);
+	assert_int_equal(held_of(pid_of(&crowd), &live), 2);
+	assert_int_equal(held_of(snapshot, &kept), 2);
+	assert_int_equal(kept, live);
+	answer = answer_of("deadlock", snapshot, 3);
+	assert_int_equal(json_int(answer, "found"), 1);
+	json_decref(answer);
+	crowd_end(&crowd);
+}
+
+/* Whether `why` finds the deadlock in a new snapshot. */
+static bool why_finds(void *arg)
+{
+	const struct crowd *crowd = arg;
+	char snapshot[HARNESS_PATH];
+	struct harness_process *p;
+	bool found;
+
+	cli_ended(cli_run("fiberctl", "snapshot", pid_of(crowd), "--force", "-o",
+			  harness_file(snapshot, SNAPSHOT), NULL),
+		  0);
+	p = cli_run("fiberctl", "why", snapshot, NULL);
+	found = harness_exit_code(p) == 3;
+	if (found)
+		cli_contains(p->out.bytes, ": 1 fiber and 1 thread wait for each other\n");
+	harness_free(p);
+	return found;
+}
+
+static void test_why_finds_it_in_a_snapshot_once_it_is_old_enough(void **state)
+{
+	struct crowd crowd = start("fm tm");
+
+	(void)state;
+	assert_true(harness_until(why_finds, &crowd, 60));
+	crowd_end(&crowd);
+}
+
 static void test_list_shows_fibers_only(void **state)
 {
 	struct crowd crowd = start("fm tm");
@@ -293,6 +371,8 @@ int main(void)
 		cmocka_unit_test(test_a_cycle_with_a_deadline_of_a_thread_is_no_deadlock),
 		cmocka_unit_test(test_the_texts_name_fibers_and_threads),
 		cmocka_unit_test(test_the_graph_joins_fibers_and_threads),
+		cmocka_unit_test(test_a_snapshot_has_the_threads_with_their_waits),
+		cmocka_unit_test(test_why_finds_it_in_a_snapshot_once_it_is_old_enough),
 		cmocka_unit_test(test_list_shows_fibers_only),
 	};
 

@@ -91,7 +91,7 @@ static int ask(bool replace)
 	if (!child)
 		serve();
 	error.text[0] = 0;
-	rc = ins_snapshot_write(socket_path, 0, TIMEOUT, path, replace, &taken, &error);
+	rc = ins_snapshot_write(socket_path, 0, TIMEOUT, NULL, path, replace, &taken, &error);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	assert_string_equal(ins_atomic_file_path, "");

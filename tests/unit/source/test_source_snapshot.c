@@ -371,6 +371,80 @@ static void test_twenty_thousand_damaged_ones_end_well_or_with_an_error(void **s
 	fclose(out);
 }
 
+#define THREADS 100 /* more than the layout has records */
+
+/* Append the section of threads; end: whole. */
+static void put_threads(bool end)
+{
+	snapshot_section(&file, INS_SNAPSHOT_THREAD_ROWS);
+	for (uint64_t i = 0; i < THREADS; i++)
+		snapshot_fiber(&file, FIB_HOLDER_THREAD | (70 + i), 0);
+	if (end)
+		snapshot_end(&file, THREADS, THREADS, 0);
+	snapshot_section_end(&file);
+}
+
+static int count_thread(void *context, const struct ins_fiber *fiber)
+{
+	unsigned *n = context;
+
+	assert_int_equal(fiber->row.id, FIB_HOLDER_THREAD | (70 + *n));
+	assert_int_equal(fiber->stack_size, 16);
+	++*n;
+	return 0;
+}
+
+static int read_threads(unsigned *ret)
+{
+	const struct ins_request whole = {.stacks = true};
+
+	*ret = 0;
+	summary = (struct ins_summary){0};
+	return source->ops->thread_rows(source, &whole, count_thread, ret, &summary, &error);
+}
+
+static void test_the_rows_of_threads_are_apart_from_the_fibers(void **state)
+{
+	const struct ins_request list = {0};
+	unsigned n;
+
+	(void)state;
+	snapshot_whole(&file);
+	put_threads(true);
+	snapshot_save(&file, path);
+	assert_int_equal(ins_source_open_snapshot(path, &error, &source), 0);
+	assert_int_equal(read_with(&list), 0);
+	assert_int_equal(fibers, 3);
+	assert_int_equal(read_threads(&n), 0);
+	assert_int_equal(n, THREADS);
+	assert_int_equal(summary.shown, THREADS);
+	assert_string_equal(summary.host, "elsewhere");
+	assert_int_equal(read_with(&list), 0);
+	assert_int_equal(fibers, 3);
+	ins_source_close(source);
+}
+
+static void test_one_without_threads_says_so(void **state)
+{
+	unsigned n;
+
+	(void)state;
+	open_whole();
+	assert_int_equal(read_threads(&n), -EOPNOTSUPP);
+	assert_non_null(strstr(error.text, "the snapshot has no threads"));
+	ins_source_close(source);
+}
+
+static void test_threads_without_an_end_are_damage(void **state)
+{
+	(void)state;
+	snapshot_whole(&file);
+	put_threads(false);
+	snapshot_save(&file, path);
+	assert_int_equal(ins_source_open_snapshot(path, &error, &source), -EINVAL);
+	assert_non_null(strstr(error.text, "is damaged"));
+}
+
 static int start(void **state)
 {
 	(void)state;
@@ -387,6 +461,9 @@ int main(void)
 		cmocka_unit_test(test_the_callback_can_end_it_and_begin_again),
 		cmocka_unit_test(test_each_ring_of_events_is_there_with_stacks),
 		cmocka_unit_test(test_one_without_events_says_so_and_has_its_fibers),
+		cmocka_unit_test(test_the_rows_of_threads_are_apart_from_the_fibers),
+		cmocka_unit_test(test_one_without_threads_says_so),
+		cmocka_unit_test(test_threads_without_an_end_are_damage),
 		cmocka_unit_test(test_answers_that_make_no_sense_are_refused),
 		cmocka_unit_test(test_twenty_thousand_damaged_ones_end_well_or_with_an_error),
 	};

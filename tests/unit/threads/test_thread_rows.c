@@ -37,7 +37,7 @@ static void look(bool mixed)
 	assert_int_equal(ins_thread_rows_new(source, source->ops, mixed, &rows), 0);
 	pthread_mutex_lock(&mutex);
 	asleep_start(&thread, lock, &mutex, SYS_futex);
-	assert_int_equal(ins_thread_rows_begin(rows, &request), 0);
+	assert_int_equal(ins_thread_rows_begin(rows, &request, &error), 0);
 	for (i = 0; i < ins_thread_rows_count(rows); i++)
 		listed |= ins_thread_rows_tid(rows, i) == thread.tid;
 	assert_true(listed);
