@@ -123,6 +123,54 @@ static void test_a_ring_of_a_hundred_threads_is_one_deadlock(void **state)
 	expect("ring", "100", NULL, "cycle", 100);
 }
 
+static void test_rings_of_2_to_100_of_all_kinds_are_one_deadlock(void **state)
+{
+	static const unsigned sizes[] = {2, 5, 10, 33, 100};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		expect("kinds", cli_number(sizes[i]), NULL, "cycle", sizes[i]);
+}
+
+/* Run gdb on the process and return what it prints. */
+static const char *gdb(const struct crowd *crowd, char *text, size_t size)
+{
+	char command[512];
+	size_t n;
+	FILE *out;
+
+	snprintf(command, sizeof(command),
+		 "gdb -nx -batch -p %d -ex 'set print repeats 0' -ex 'set print elements 0' "
+		 "-ex 'p mutexes[0].__data.__owner' -ex 'p mutexes[1].__data.__owner' "
+		 "-ex 'p mutexes[2].__data.__owner' 2>/dev/null",
+		 (int)crowd->process->pid);
+	out = popen(command, "r");
+	assert_non_null(out);
+	n = fread(text, 1, size - 1, out);
+	text[n] = 0;
+	assert_int_equal(pclose(out), 0);
+	return text;
+}
+
+static void test_a_debugger_sees_the_same_owners(void **state)
+{
+	struct crowd crowd = start("ring", "3", "robust");
+	char text[65536], owner[64];
+
+	(void)state;
+	if (*harness_sanitizer())
+		cli_skip("gdb cannot call into such a program");
+	/* Member i wants the mutex of member i + 1. */
+	all_agree(&crowd, pid_of(&crowd), "live");
+	gdb(&crowd, text, sizeof(text));
+	for (size_t i = 0; i < 3; i++) {
+		snprintf(owner, sizeof(owner), "$%zu = %s\n", i + 1,
+			 crowd.members[(i + 2) % 3].holder);
+		cli_contains(text, owner);
+	}
+	crowd_end(&crowd);
+}
+
 static void test_a_thread_that_wants_what_it_holds_is_a_deadlock(void **state)
 {
 	(void)state;
@@ -394,6 +442,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rings_of_mutexes_of_every_type_are_deadlocks),
 		cmocka_unit_test(test_a_ring_of_a_hundred_threads_is_one_deadlock),
+		cmocka_unit_test(test_rings_of_2_to_100_of_all_kinds_are_one_deadlock),
+		cmocka_unit_test(test_a_debugger_sees_the_same_owners),
 		cmocka_unit_test(test_a_thread_that_wants_what_it_holds_is_a_deadlock),
 		cmocka_unit_test(test_crossed_rwlocks_are_a_deadlock),
 		cmocka_unit_test(test_a_join_is_part_of_a_cycle),
