@@ -137,7 +137,10 @@ PROGRAMS = [
      [("deadlock of 2 threads, no fibers", 0.3, None, timed("fibertrace", "deadlock"))]),
     (["threads", "ring", "1000"],
      [("list of 1,000 threads, no fibers", 1, None, timed("fibertrace", "list")),
-      ("deadlock of 1,000 threads, no fibers", 1, None, timed("fibertrace", "deadlock"))]),
+      ("deadlock of 1,000 threads, no fibers", 1, None, timed("fibertrace", "deadlock")),
+      ("why of 1,000 threads, no fibers", 1, None, timed("fibertrace", "why"))]),
+    (["mixed", "fm", "tp"],
+     [("deadlock of a fiber and a thread", 0.3, None, timed("fibertrace", "deadlock"))]),
 ]
 
 
