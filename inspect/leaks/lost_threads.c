@@ -166,7 +166,7 @@ static int add_live(struct ins_lost_look *look, uint64_t tid, const struct ins_t
 	bool librarys;
 	int rc;
 
-	if (at->runs || at->hidden || !at->registers.sp)
+	if (at->runs || !at->registers.sp)
 		return take(look, tid);
 	rc = add_sleeper(look, tid, at->registers.sp, &librarys);
 	if (rc < 0 || !look->registers || librarys)
