@@ -227,6 +227,16 @@ static void test_system_calls_are_waits_for_descriptors_time_and_others(void **s
 	expect("calls", NULL, NULL, NULL, 0);
 }
 
+static bool all_sleep(void *arg)
+{
+	const struct crowd *const crowd = arg;
+	size_t i;
+
+	for (i = 0; i < crowd->count && cli_state((pid_t)crowd->members[i].id) == 'S'; i++)
+		;
+	return i == crowd->count;
+}
+
 static void test_waits_of_a_process_that_was_stopped_and_resumed_are_the_same(void **state)
 {
 	struct crowd crowd = start("calls", NULL, NULL);
@@ -236,8 +246,8 @@ static void test_waits_of_a_process_that_was_stopped_and_resumed_are_the_same(vo
 	assert_true(harness_until(cli_stopped, &crowd.process->pid, CLI_SECONDS));
 	all_agree(&crowd, pid_of(&crowd), "live");
 	kill(crowd.process->pid, SIGCONT);
-	while (cli_stopped(&crowd.process->pid))
-		sched_yield();
+	/* Each thread calls again, and runs until then. */
+	assert_true(harness_until(all_sleep, &crowd, CLI_SECONDS));
 	all_agree(&crowd, pid_of(&crowd), "live");
 	crowd_end(&crowd);
 }

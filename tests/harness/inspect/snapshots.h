@@ -11,7 +11,7 @@
 #include "tests/harness/paths.h"
 #include "wire/thread.h"
 
-#define SNAPSHOT_ROOM 65536
+#define SNAPSHOT_ROOM 131072
 #define SNAPSHOT_MAPS "7f0000000000-7f0000001000 r-xp 00000000 08:01 12   /nonexistent/library\n"
 
 struct snapshot_file {
