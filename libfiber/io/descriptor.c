@@ -169,15 +169,16 @@ static inline bool join_side(struct fib_descriptor *d, int which, short events,
 			     struct fib_waiter *w, const struct fib_look *look)
 {
 	struct fib_direction *side = fib_descriptor_side(d, which);
+	uint32_t section;
 	bool same;
 
 	w->events = events;
-	fib_queue_lock(&side->waiters);
+	section = fib_queue_enter(&side->waiters);
 	same = fib_load(&side->edges) == look->edges[which] &&
 	       fib_load(&d->generation) == look->generation;
 	if (same)
 		fib_queue_append(&side->waiters, w);
-	fib_queue_unlock(&side->waiters);
+	fib_queue_leave(&side->waiters, section);
 	return same;
 }
 

@@ -26,14 +26,11 @@ static struct fib_descriptor *meant(const struct fib_poll_event *event)
 static const struct fib_parker *first_parker(struct fib_descriptor *d)
 {
 	struct fiber_wait_queue *q = &d->reading.waiters;
-	const struct fib_parker *parker = NULL;
-	struct fib_waiter *w;
+	const uint32_t section = fib_queue_enter(q);
+	const struct fib_waiter *w = fib_queue_first(q);
+	const struct fib_parker *parker = w ? w->parker : NULL;
 
-	fib_queue_lock(q);
-	w = fib_queue_first(q);
-	if (w)
-		parker = w->parker;
-	fib_queue_unlock(q);
+	fib_queue_leave(q, section);
 	return parker;
 }
 

@@ -46,15 +46,15 @@ static inline uint32_t count_edge(struct fib_direction *side)
 
 void fib_descriptor_wake_side(struct fib_direction *side, short events)
 {
+	const uint32_t section = fib_queue_enter(&side->waiters);
 	struct fib_wake wake;
 	struct fib_waiter *w;
 	uint32_t n;
 
-	fib_queue_lock(&side->waiters);
 	count_edge(side);
 	n = side->waiters.length;
-	w = fib_waiters_claim(&side->waiters, events, &n, &wake);
-	fib_queue_unlock(&side->waiters);
+	w = fib_waiters_claim(&side->waiters, section, events, &n, &wake);
+	fib_queue_leave(&side->waiters, section);
 	if (w)
 		fib_wake(&wake, false);
 	fib_waiters_wake(&side->waiters, events, n);
@@ -80,15 +80,15 @@ static inline void receive_for(struct fib_receiver *r, uint64_t token, struct fi
 static void wake_readers(uint64_t token, struct fib_descriptor *d, short events)
 {
 	struct fib_direction *side = &d->reading;
+	const uint32_t section = fib_queue_enter(&side->waiters);
 	struct fib_wake wake;
 	struct fib_waiter *w;
 	uint32_t n, edges;
 
-	fib_queue_lock(&side->waiters);
 	edges = count_edge(side);
 	n = side->waiters.length;
-	w = fib_waiters_claim(&side->waiters, events, &n, &wake);
-	fib_queue_unlock(&side->waiters);
+	w = fib_waiters_claim(&side->waiters, section, events, &n, &wake);
+	fib_queue_leave(&side->waiters, section);
 	if (w) {
 		if (wake.fiber && w->receives)
 			receive_for(fib_container(w, struct fib_receiver, waiter), token, d, edges);

@@ -38,20 +38,21 @@ static inline bool fib_waiter_wants(const struct fib_waiter *w, short events)
 }
 
 /*
- * With the queue locked: claim the next waiter that the events concern, among the first *n. Waiters
- * before it move to the end. *n becomes the number left of the first *n. Returns the waiter's node;
- * *ret must be woken after the unlock, and the node is valid until then. NULL: there is none, or
- * its wait had been decided.
+ * After fib_queue_enter() returned `section`: claim the next waiter that the events concern, among
+ * the first *n. Waiters before it move to the end. *n becomes the number left of the first *n.
+ * Returns the waiter's node; *ret must be woken after fib_queue_leave(), and a node whose
+ * ret->fiber is not NULL is valid until then. NULL: there is none, or its wait had been decided.
  */
-static inline struct fib_waiter *fib_waiters_claim(struct fiber_wait_queue *q, short events,
-						   uint32_t *n, struct fib_wake *ret)
+static fib_always_inline struct fib_waiter *fib_waiters_claim(struct fiber_wait_queue *q,
+							      uint32_t section, short events,
+							      uint32_t *n, struct fib_wake *ret)
 {
 	struct fib_waiter *w;
 
 	while (*n && (w = fib_queue_first(q))) {
 		--*n;
 		if (fib_likely(fib_waiter_wants(w, events)))
-			return fib_queue_claim_first(q, ret) ? w : NULL;
+			return fib_queue_claim_first_in(q, section, ret) ? w : NULL;
 		fib_queue_unlink(q, w);
 		fib_queue_append(q, w);
 	}
@@ -69,9 +70,10 @@ static inline void fib_waiters_wake(struct fiber_wait_queue *q, short events, ui
 	struct fib_waiter *w;
 
 	while (fib_unlikely(n)) {
-		fib_queue_lock(q);
-		w = fib_waiters_claim(q, events, &n, &wake);
-		fib_queue_unlock(q);
+		const uint32_t section = fib_queue_enter(q);
+
+		w = fib_waiters_claim(q, section, events, &n, &wake);
+		fib_queue_leave(q, section);
 		if (w)
 			fib_wake(&wake, true);
 	}
