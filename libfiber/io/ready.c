@@ -44,6 +44,25 @@ static inline uint32_t count_edge(struct fib_direction *side)
 	return edges;
 }
 
+/*
+ * Wake those of the first n waiters that the events concern. If some left meanwhile, later ones are
+ * woken and look again.
+ */
+static fib_noinline void wake_rest(struct fiber_wait_queue *q, short events, uint32_t n)
+{
+	struct fib_wake wake;
+	struct fib_waiter *w;
+
+	while (n) {
+		const uint32_t section = fib_queue_enter(q);
+
+		w = fib_waiters_claim(q, section, events, &n, &wake);
+		fib_queue_leave(q, section);
+		if (w)
+			fib_wake(&wake, true);
+	}
+}
+
 void fib_descriptor_wake_side(struct fib_direction *side, short events)
 {
 	const uint32_t section = fib_queue_enter(&side->waiters);
@@ -57,7 +76,8 @@ void fib_descriptor_wake_side(struct fib_direction *side, short events)
 	fib_queue_leave(&side->waiters, section);
 	if (w)
 		fib_wake(&wake, false);
-	fib_waiters_wake(&side->waiters, events, n);
+	if (fib_unlikely(n))
+		wake_rest(&side->waiters, events, n);
 }
 
 /*
@@ -94,7 +114,8 @@ static void wake_readers(uint64_t token, struct fib_descriptor *d, short events)
 			receive_for(fib_container(w, struct fib_receiver, waiter), token, d, edges);
 		fib_wake(&wake, false);
 	}
-	fib_waiters_wake(&side->waiters, events, n);
+	if (fib_unlikely(n))
+		wake_rest(&side->waiters, events, n);
 }
 
 void fib_descriptor_ready(uint64_t token, short events)

@@ -60,23 +60,4 @@ static fib_always_inline struct fib_waiter *fib_waiters_claim(struct fiber_wait_
 	return NULL;
 }
 
-/*
- * Wake those of the first n waiters that the events concern. If some left meanwhile, later ones are
- * woken and look again.
- */
-static inline void fib_waiters_wake(struct fiber_wait_queue *q, short events, uint32_t n)
-{
-	struct fib_wake wake;
-	struct fib_waiter *w;
-
-	while (fib_unlikely(n)) {
-		const uint32_t section = fib_queue_enter(q);
-
-		w = fib_waiters_claim(q, section, events, &n, &wake);
-		fib_queue_leave(q, section);
-		if (w)
-			fib_wake(&wake, true);
-	}
-}
-
 #endif
