@@ -36,7 +36,6 @@
 #include "io/blocking.h"
 #include "io/registration.h"
 #include "io/table.h"
-#include "io/waiters.h"
 #include "os/os.h"
 #include "os/spin.h"
 #include "sched/sched.h"
@@ -67,6 +66,13 @@ static void expect_writers(struct fib_descriptor *d)
 	fib_fence_seq(); /* label: descriptor.writers -- seen by a thread that gets a later edge */
 }
 
+/* Whether the poller of s, the caller's scheduler, certainly watches the descriptor. */
+static inline bool is_watched(struct fib_sched *s, struct fib_descriptor *d)
+{
+	return fib_load_acquire(&d->watched_by) == s->serial && fib_load(&d->fresh) &&
+	       !s->poller->ops->want;
+}
+
 /*
  * Make the poller of s, the caller's scheduler, watch fd for events, unless it certainly does
  * already. Returns what fib_registration_make() does.
@@ -80,8 +86,7 @@ static inline int watch(struct fib_sched *s, int fd, struct fib_descriptor *d, s
 	 */
 	if (concerns(events, WRITING))
 		expect_writers(d);
-	if (fib_load_acquire(&d->watched_by) == s->serial && fib_load(&d->fresh) &&
-	    !s->poller->ops->want) {
+	if (is_watched(s, d)) {
 		*ret_file = 0;
 		return 0;
 	}
@@ -165,8 +170,8 @@ void fib_descriptor_gave_less(int fd, const struct fib_look *look)
  * get edges of the new one. So the generation is compared too. A change of generation wakes the
  * side afterwards, so no later change is missed.
  */
-static inline bool join_side(struct fib_descriptor *d, int which, short events,
-			     struct fib_waiter *w, const struct fib_look *look)
+static fib_always_inline bool join_now(struct fib_descriptor *d, int which, short events,
+				       struct fib_waiter *w, const struct fib_look *look)
 {
 	struct fib_direction *side = fib_descriptor_side(d, which);
 	uint32_t section;
@@ -180,6 +185,12 @@ static inline bool join_side(struct fib_descriptor *d, int which, short events,
 		fib_queue_append(&side->waiters, w);
 	fib_queue_leave(&side->waiters, section);
 	return same;
+}
+
+static bool join_side(struct fib_descriptor *d, int which, short events, struct fib_waiter *w,
+		      const struct fib_look *look)
+{
+	return join_now(d, which, events, w, look);
 }
 
 void fib_descriptor_leave(int fd, short events, struct fib_waiter w[2])
@@ -354,9 +365,35 @@ static fib_always_inline int wait_for_bytes(int fd, struct fib_descriptor *d,
 	if (rc < 0)
 		return rc;
 	w->receives = true;
-	if (join_side(d, READING, POLLIN, w, look) || !fib_wait_retract(w))
+	if (join_now(d, READING, POLLIN, w, look) || !fib_wait_retract(w))
 		rc = fib_queue_wait(&d->reading.waiters, w, deadline);
 	return fib_load_acquire(&d->generation) != look->generation ? -EBADF : rc;
+}
+
+bool fib_descriptor_receive_drained(int fd, void *buf, size_t size, int64_t deadline,
+				    ssize_t *ret_n, int *ret_rc)
+{
+	struct fib_descriptor *d = fib_descriptor_find(fd);
+	struct fib_carrier *c = fib_carrier_self();
+	struct fiber *fiber = c ? c->current : NULL;
+	struct fib_receiver r;
+	struct fib_look look;
+
+	if (!fiber || fiber->pins || !d)
+		return false;
+	/* pairs: descriptor.look -- as in fib_descriptor_look_to_read(). */
+	look.generation = fib_load_acquire(&d->generation);
+	look.edges[READING] = fib_load_acquire(&d->reading.edges);
+	if (fib_load(&d->drained) != (FIB_DRAINED | look.edges[READING]) || fib_load(&d->last) ||
+	    !is_watched(c->sched, d))
+		return false;
+	r.buf = buf;
+	r.size = size;
+	r.generation = look.generation;
+	r.n = -EAGAIN;
+	*ret_rc = wait_for_bytes(fd, d, &look, deadline, &r.waiter);
+	*ret_n = r.n;
+	return true;
 }
 
 int fib_descriptor_receive(int fd, void *buf, size_t size, const struct fib_look *look,

@@ -51,6 +51,14 @@ int fib_descriptor_receive(int fd, void *buf, size_t size, const struct fib_look
 			   int64_t deadline, ssize_t *ret_n);
 
 /*
+ * The same for a caller that has not looked: the path of a server's request. False: fd is not drained,
+ * or fib_descriptor_receive() has more to do; nothing has happened. True: it would have returned
+ * *ret_rc.
+ */
+bool fib_descriptor_receive_drained(int fd, void *buf, size_t size, int64_t deadline,
+				    ssize_t *ret_n, int *ret_rc);
+
+/*
  * The waiter of fib_descriptor_receive(). n is written by the thread that decides the wait, before
  * it wakes the fiber.
  */

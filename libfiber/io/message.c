@@ -74,6 +74,15 @@ static fib_always_inline ssize_t receive_after(int fd, void *buf, size_t size, i
 	return n;
 }
 
+/* Data that has arrived but was not announced before the deadline counts as in time. */
+static fib_noinline ssize_t receive_late(int fd, void *buf, size_t size)
+{
+	struct fib_look look;
+
+	fib_descriptor_look_to_read(fd, &look);
+	return receive_after(fd, buf, size, 0, NULL, NULL, &look);
+}
+
 static fib_always_inline ssize_t receive(int fd, void *buf, size_t size, int flags,
 					 struct sockaddr *addr, socklen_t *addrlen,
 					 int64_t deadline)
@@ -88,6 +97,14 @@ static fib_always_inline ssize_t receive(int fd, void *buf, size_t size, int fla
 		ssize_t n = -EAGAIN;
 		int rc;
 
+		if (plain && fib_descriptor_receive_drained(fd, buf, size, deadline, &n, &rc)) {
+			if (fib_unlikely(n == -EAGAIN && rc == -ETIMEDOUT))
+				n = receive_late(fd, buf, size);
+			fib_order_bytes_in(fd, n);
+			if (fib_likely(n != -EAGAIN) || rc < 0)
+				return n != -EAGAIN ? n : rc;
+			continue;
+		}
 		fib_descriptor_look_to_read(fd, &look);
 		if (!look.drained || !plain)
 			n = receive_after(fd, buf, size, flags, addr, addrlen, &look);
