@@ -38,6 +38,9 @@ static inline void fib_runqueue_put(struct fib_runqueue *q, struct fiber *fiber)
 /* Take the oldest; NULL when empty. Its carrier only. */
 static inline struct fiber *fib_runqueue_take(struct fib_runqueue *q);
 
+/* The same without thieves; NULL also when the ring must be refilled. */
+static inline struct fiber *fib_runqueue_take_alone(struct fib_runqueue *q);
+
 /*
  * Put fiber and take the oldest in one step. Returns NULL, and has done nothing, if there are
  * thieves, the ring is empty or the list is in use. Its carrier only.
@@ -49,6 +52,14 @@ static inline struct fiber *fib_runqueue_turn(struct fib_runqueue *q, struct fib
  * carrier only.
  */
 static inline struct fiber *fib_runqueue_peek(struct fib_runqueue *q, uint32_t n);
+
+/* The ring as it is now, to peek several times. Its carrier only. */
+struct fib_runqueue_view {
+	struct fiber *_Atomic *slots;
+	uint32_t mask, head, count;
+};
+static inline struct fib_runqueue_view fib_runqueue_view(struct fib_runqueue *q);
+static inline struct fiber *fib_runqueue_view_peek(const struct fib_runqueue_view *v, uint32_t n);
 
 /*
  * Move about half of victim's fibers into q, which is empty, and return one more to run; NULL when
@@ -103,6 +114,16 @@ static inline struct fiber *fib_runqueue_take(struct fib_runqueue *q)
 	return fib_load(&q->overflowing) ? fib_runqueue_refill(q) : NULL;
 }
 
+static inline struct fiber *fib_runqueue_take_alone(struct fib_runqueue *q)
+{
+	const uint32_t head = fib_load(&q->head);
+
+	if (head == fib_load(&q->tail))
+		return NULL;
+	fib_store(&q->head, head + 1);
+	return fib_load(&q->slots[head & q->mask]);
+}
+
 static inline struct fiber *fib_runqueue_turn(struct fib_runqueue *q, struct fiber *fiber)
 {
 	uint32_t head = fib_load(&q->head), tail = fib_load(&q->tail);
@@ -117,11 +138,23 @@ static inline struct fiber *fib_runqueue_turn(struct fib_runqueue *q, struct fib
 	return first;
 }
 
+static inline struct fib_runqueue_view fib_runqueue_view(struct fib_runqueue *q)
+{
+	const uint32_t head = fib_load(&q->head);
+
+	return (struct fib_runqueue_view){q->slots, q->mask, head, fib_load(&q->tail) - head};
+}
+
+static inline struct fiber *fib_runqueue_view_peek(const struct fib_runqueue_view *v, uint32_t n)
+{
+	return v->count > n ? fib_load(&v->slots[(v->head + n) & v->mask]) : NULL;
+}
+
 static inline struct fiber *fib_runqueue_peek(struct fib_runqueue *q, uint32_t n)
 {
-	uint32_t head = fib_load(&q->head);
+	const struct fib_runqueue_view v = fib_runqueue_view(q);
 
-	return fib_load(&q->tail) - head > n ? fib_load(&q->slots[(head + n) & q->mask]) : NULL;
+	return fib_runqueue_view_peek(&v, n);
 }
 
 #endif

@@ -33,10 +33,11 @@
  * now, and the record of a later fiber. With thieves that fiber may be gone and its record reused,
  * so nothing of it is read.
  */
-static fib_always_inline void prefetch(struct fib_carrier *c, uint32_t ahead, int lines)
+static fib_always_inline void prefetch(struct fib_carrier *c, const struct fib_runqueue_view *v,
+				       uint32_t ahead, int lines)
 {
-	struct fiber *after = fib_runqueue_peek(&c->queue, ahead);
-	struct fiber *behind = fib_runqueue_peek(&c->queue, 9);
+	struct fiber *after = fib_runqueue_view_peek(v, ahead);
+	struct fiber *behind = fib_runqueue_view_peek(v, 9);
 
 	if (!after)
 		return;
@@ -57,18 +58,20 @@ static fib_always_inline void prefetch(struct fib_carrier *c, uint32_t ahead, in
  * TLB miss of the stack's page. A prefetch waits for it, but the CPU handles several TLB misses at
  * a time. So several stacks are prefetched together.
  */
-static inline void prefetch_together(struct fib_carrier *c)
+static fib_always_inline void prefetch_together(struct fib_carrier *c)
 {
-	if (c->queue.alone && fib_load(&c->queue.head) % TOGETHER == 0) {
+	const struct fib_runqueue_view v = fib_runqueue_view(&c->queue);
+
+	if (c->queue.alone && v.head % TOGETHER == 0) {
 		for (uint32_t i = TOGETHER; i < 2 * TOGETHER; i++) {
-			struct fiber *soon = fib_runqueue_peek(&c->queue, i);
+			struct fiber *soon = fib_runqueue_view_peek(&v, i);
 
 			if (!soon)
 				break;
 			__builtin_prefetch((const char *)(uintptr_t)soon->context.sp, 1);
 		}
 	}
-	prefetch(c, 2, WAIT_LINES);
+	prefetch(c, &v, 2, WAIT_LINES);
 }
 
 static inline struct fiber *next_local(struct fib_carrier *c, bool fair)
@@ -308,8 +311,10 @@ void fib_yield(struct fib_carrier *c, struct fiber *fiber)
 	    !(fiber->flags & FIB_APART)) {
 		next = fib_runqueue_turn(&c->queue, fiber);
 		if (next) {
+			const struct fib_runqueue_view v = fib_runqueue_view(&c->queue);
+
 			c->streak = 0;
-			prefetch(c, 3, YIELD_LINES);
+			prefetch(c, &v, 3, YIELD_LINES);
 			switch_fiber(c, fiber, next, record_yield(fiber));
 			return;
 		}
@@ -334,6 +339,24 @@ void fib_yield(struct fib_carrier *c, struct fiber *fiber)
 		switch_fiber(c, fiber, next, record_yield(fiber));
 }
 
+/*
+ * Take the oldest fiber of the queue, without a call. NULL: there are thieves, or the queue or the
+ * start queue has to be looked at first.
+ */
+static fib_always_inline struct fiber *take_alone(struct fib_carrier *c)
+{
+	struct fiber *fiber;
+
+	if (!c->queue.alone || !fib_start_queue_empty(&c->start_queue))
+		return NULL;
+	fiber = fib_runqueue_take_alone(&c->queue);
+	if (fiber) {
+		c->streak = 0;
+		prefetch_together(c);
+	}
+	return fiber;
+}
+
 void fib_switch_out(struct fiber *fiber)
 {
 	struct fib_carrier *c = fib_carrier_self();
@@ -345,6 +368,8 @@ void fib_switch_out(struct fiber *fiber)
 		c->picks--;
 		c->streak++;
 		fib_store(&c->woken, NULL);
+	} else if (!next && c->picks > 1 && (next = take_alone(c))) {
+		c->picks--;
 	} else {
 		next = --c->picks ? next_local(c, false) : NULL;
 		if (fib_unlikely(!next))

@@ -153,6 +153,39 @@ static void test_runqueue_without_thieves_grows_and_keeps_its_order(void **state
 	fib_runqueue_release(&q);
 }
 
+/* The list is refilled by fib_runqueue_take() only. */
+static void test_runqueue_take_without_thieves_is_the_same_take(void **state)
+{
+	unsigned i;
+
+	(void)state;
+	fib_runqueue_init(&q, true);
+	assert_null(fib_runqueue_take_alone(&q));
+	put(0, FIB_RING * 3);
+	for (i = 0; i < FIB_RING * 3; i += 2) {
+		assert_int_equal(number(fib_runqueue_take_alone(&q)), i);
+		assert_int_equal(number(fib_runqueue_take(&q)), i + 1);
+	}
+	assert_null(fib_runqueue_take_alone(&q));
+	assert_true(fib_runqueue_empty(&q));
+	fib_runqueue_release(&q);
+}
+
+static void test_runqueue_view_sees_what_a_peek_sees(void **state)
+{
+	struct fib_runqueue_view v;
+	uint32_t i;
+
+	(void)state;
+	put(0, 20);
+	takes(0, 3);
+	v = fib_runqueue_view(&q);
+	for (i = 0; i < 20; i++) {
+		assert_int_equal(number(fib_runqueue_view_peek(&v, i)), i < 17 ? (long)i + 3 : -1);
+		assert_ptr_equal(fib_runqueue_view_peek(&v, i), fib_runqueue_peek(&q, i));
+	}
+}
+
 static void test_runqueue_works_across_the_end_of_its_counters(void **state)
 {
 	(void)state;
@@ -300,6 +333,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_runqueue_is_empty_at_first_and_at_last, setup),
 		cmocka_unit_test_setup(test_runqueue_is_first_in_first_out, setup),
+		cmocka_unit_test_setup(test_runqueue_take_without_thieves_is_the_same_take, setup),
+		cmocka_unit_test_setup(test_runqueue_view_sees_what_a_peek_sees, setup),
 		cmocka_unit_test_setup(test_runqueue_ring_is_bounded_and_the_rest_goes_to_the_list,
 				       setup),
 		cmocka_unit_test_setup(test_runqueue_keeps_its_order_while_it_overflows, setup),
