@@ -137,16 +137,13 @@ class Bench:
             elif kind == "own":
                 limit, factor = self.median(what[0], OURS, line.key), what[1]
                 text = f"{factor:g} x {what[0]}"
-            elif kind == "below":
-                limit, factor = self.median(what[0], OURS, line.key), 1
-                text = f"{what[0]}'s {number(limit)} {line.unit}"
             else:
                 limit, factor, text = what[0], 1, f"{what[0]:,} {line.unit}"
-            text = f"< {text}" if kind == "below" else f"<= {text}"
+            text = f"<= {text}"
             if ours is None or limit is None:
                 verdicts.append((text, None, None))
                 continue
-            met = ours < limit if kind == "below" else ours <= limit * factor
+            met = ours <= limit * factor
             verdicts.append((text, met, ours / limit if kind in ("who", "own") else None))
         return verdicts
 

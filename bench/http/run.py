@@ -47,7 +47,7 @@ def limits(connections, cpus):
     if cpus > 1:
         return {}
     big = connections >= 10000
-    cpu = [("epoll", 1.10 if big else 1.05), ("nginx", 1), ("Go", 0.45)]
+    cpu = [("epoll", 1.02), ("nginx", 1), ("Go", 0.45)]
     if big:
         cpu.append(("threads", 0.45))
     return {
