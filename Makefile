@@ -307,7 +307,7 @@ compile_commands.json:
 	$(call say,GEN,$@)
 	@mkdir -p $(BUILD)/obj
 	$(Q)$(MAKE) --no-print-directory -nB V=1 lib tools fixtures examples tests \
-		$(BENCHES) $(BUILD)/bench/http/client >$(BUILD)/obj/commands
+		$(BENCHES) $(BUILD)/bench/http/client $(BUILD)/bench/http/pairs >$(BUILD)/obj/commands
 	$(Q)python3 scripts/compile-commands.py '$(CC)' '$(CXX)' <$(BUILD)/obj/commands >$(BUILD)/obj/$@
 	$(Q)mv $(BUILD)/obj/$@ $@
 

@@ -142,7 +142,7 @@ class Server:
     def end(self):
         """End the serving process; a strace around it then writes its counts."""
         if self.process and self.process.poll() is None:
-            os.kill(self.processes()[1 if self.traced else 0], signal.SIGTERM)
+            os.kill(self.processes()[-1 if self.traced else 0], signal.SIGTERM)
             try:
                 self.process.wait(END)
             except subprocess.TimeoutExpired:
