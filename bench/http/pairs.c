@@ -65,13 +65,13 @@ static uint64_t cpu_ns(unsigned long pid)
 	struct dirent *entry;
 	uint64_t sum = 0;
 	FILE *file;
-	DIR *tasks;
+	DIR *threads;
 
 	snprintf(path, sizeof(path), "/proc/%lu/task", pid);
-	tasks = opendir(path);
-	if (!tasks)
+	threads = opendir(path);
+	if (!threads)
 		die(path);
-	while ((entry = readdir(tasks))) {
+	while ((entry = readdir(threads))) {
 		snprintf(path, sizeof(path), "/proc/%lu/task/%s/schedstat", pid, entry->d_name);
 		file = entry->d_name[0] == '.' ? NULL : fopen(path, "r");
 		if (!file)
@@ -80,7 +80,7 @@ static uint64_t cpu_ns(unsigned long pid)
 			sum += ns;
 		fclose(file);
 	}
-	closedir(tasks);
+	closedir(threads);
 	return sum;
 }
 
