@@ -101,6 +101,9 @@ static void take_object(const struct ins_sleeper *s, const struct call *call, st
 
 	switch (function) {
 	case INS_LOCK_FUNCTION_UNKNOWN:
+		if (libc == INS_LIBC_MUSL && ins_mutex_of_musl(s, call->address, call->value,
+							       &row->wait_object, &row->holder))
+			row->wait_kind = FIB_WAIT_MUTEX;
 		break;
 	case INS_LOCK_FUNCTION_MUTEX:
 		/* The kernel has refused a deadlock with inheritance: glibc sleeps for ever. */

@@ -114,17 +114,20 @@ static enum ins_libc libc_of(const struct ins_frame *f)
 	    strncmp(module, "libpthread.so.0", 15) == 0 ||
 	    strncmp(module, "libpthread-2.", 13) == 0)
 		return INS_LIBC_GLIBC;
-	return strncmp(module, "ld-musl", 7) == 0 || strncmp(module, "libc.musl", 9) == 0
+	return strncmp(module, "ld-musl", 7) == 0 || strncmp(module, "libc.musl", 9) == 0 ||
+			       (strcmp(module, "libc.so") == 0 && strstr(f->module, "musl"))
 		       ? INS_LIBC_MUSL
 		       : INS_LIBC_UNKNOWN;
 }
 
-/* A statically linked C library is part of the program. Only glibc has a function of this name. */
+/* A statically linked C library is part of the program. Only one of the two has a function of this name. */
 static enum ins_libc libc_by_name(const char *name, enum ins_libc found)
 {
 	if (found != INS_LIBC_UNKNOWN || !name)
 		return found;
 	plain_name(&name);
+	if (strncmp(name, "syscall_cp", 10) == 0)
+		return INS_LIBC_MUSL;
 	return strncmp(name, "lll_lock_wait", 13) == 0 ||
 			       strncmp(name, "futex_abstimed_wait", 19) == 0
 		       ? INS_LIBC_GLIBC

@@ -9,7 +9,10 @@
  * kernel. A read-write lock has only its writer's tid.
  *
  * musl: the futex of a mutex is its second word. It has the owner's tid except in a mutex of the
- * normal type, which has no owner. Its read-write lock is one counter without a tid.
+ * normal type, which has no owner. Its read-write lock is one counter without a tid. Distributors
+ * build musl without unwind information, so the function that a thread sleeps in is not known.
+ * A mutex with an owner is known all the same: no other object of musl has a type, a tid with the
+ * flag of waiters that is what the thread expects, a count of waiters and links of a list.
  *
  * The layouts are those of x86-64; glibc's have not changed since version 2.25.
  */
@@ -26,8 +29,20 @@
 #define KIND_INHERIT 0x20
 #define KIND_KNOWN   0x3ff
 
-#define MUSL_NORMAL 0
-#define MUSL_TID    0x3fffffffu
+#define MUSL_NORMAL	  0
+#define MUSL_TYPE	  15u	/* robust and inheritance too: such a mutex has an owner */
+#define MUSL_TYPES	  0x8fu /* and shared */
+#define MUSL_TID	  0x3fffffffu
+#define MUSL_DIED	  0x40000000u
+#define MUSL_WAITERS	  0x80000000u
+#define MUSL_WAITERS_MOST 4194304u /* Linux has no more threads */
+
+struct musl_mutex {
+	uint32_t type, lock, waiters, count;
+	uint64_t unused;
+	uint64_t previous,
+		next; /* in the owner's list of mutexes, whose head is `previous` of the first */
+};
 
 #define READERS_WAIT 4 /* flag of __readers, set by each thread that waits for it */
 
@@ -61,15 +76,40 @@ static uint64_t glibc_mutex(const struct ins_sleeper *s, uint64_t address, uint6
 	return address;
 }
 
+/* The owner in a mutex of musl; 0: unknown. */
+static uint64_t musl_owner(uint32_t type, uint32_t word)
+{
+	return (type & MUSL_TYPE) == MUSL_NORMAL || word & MUSL_DIED ? 0 : word & MUSL_TID;
+}
+
 static uint64_t musl_mutex(const struct ins_sleeper *s, uint64_t address, uint64_t *ret_holder)
 {
 	uint32_t word[2]; /* type, lock */
 
 	address -= sizeof word[0];
-	if (known_layout() && ins_sleeper_read(s, address, word, sizeof word) &&
-	    (word[0] & 3) != MUSL_NORMAL)
-		*ret_holder = word[1] & MUSL_TID;
+	if (known_layout() && ins_sleeper_read(s, address, word, sizeof word))
+		*ret_holder = musl_owner(word[0], word[1]);
 	return address;
+}
+
+bool ins_mutex_of_musl(const struct ins_sleeper *sleeper, uint64_t address, uint32_t value,
+		       uint64_t *ret_object, uint64_t *ret_holder)
+{
+	struct musl_mutex m;
+	uint64_t owner;
+	const uint64_t start = address - offsetof(struct musl_mutex, lock);
+
+	if (!known_layout() || start % 8 || !ins_sleeper_read(sleeper, start, &m, sizeof m))
+		return false;
+	if (m.lock != value || !(value & MUSL_WAITERS) || m.type & ~MUSL_TYPES || !m.waiters ||
+	    m.waiters > MUSL_WAITERS_MOST || !m.previous || m.previous % 8 || m.next % 8)
+		return false;
+	owner = musl_owner(m.type, m.lock);
+	if (!owner)
+		return false;
+	*ret_holder = owner;
+	*ret_object = start;
+	return true;
 }
 
 uint64_t ins_mutex_object(const struct ins_sleeper *sleeper, enum ins_libc libc, uint64_t address,

@@ -13,7 +13,14 @@ uint64_t ins_mutex_object(const struct ins_sleeper *sleeper, enum ins_libc libc,
 			  uint64_t *ret_holder);
 
 /*
- * The same for a read-write lock. value: what the thread expects in the futex. Only a thread that
+ * Whether the futex at address, in which a thread of musl expects value, is that of a mutex with an
+ * owner: for a thread whose function is unknown.
+ */
+bool ins_mutex_of_musl(const struct ins_sleeper *sleeper, uint64_t address, uint32_t value,
+		       uint64_t *ret_object, uint64_t *ret_holder);
+
+/*
+ * ins_mutex_object() for a read-write lock. value: what the thread expects in the futex. Only a thread that
  * writes is known as holder.
  */
 uint64_t ins_rwlock_object(const struct ins_sleeper *sleeper, enum ins_libc libc, uint64_t address,

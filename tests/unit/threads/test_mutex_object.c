@@ -111,6 +111,57 @@ static void test_a_mutex_of_musl_has_its_futex_behind_its_type(void **state)
 	assert_int_equal(holder, 0);
 }
 
+static void test_the_dead_owner_of_a_mutex_of_musl_is_unknown(void **state)
+{
+	uint32_t mutex[10] = {5, 0xc0000000u | 55};
+	uint64_t holder = 7;
+
+	(void)state;
+	ins_mutex_object(&sleeper, INS_LIBC_MUSL, (uint64_t)(uintptr_t)mutex + 4, &holder);
+	assert_int_equal(holder, 0);
+}
+
+/* A recursive mutex of musl whose owner is thread 55, with one waiter. */
+static _Alignas(8) uint32_t good[10] = {1, 0x80000000u | 55, 1, 0, 0, 0, 64, 0, 72, 0};
+
+static bool is_mutex(size_t at, uint32_t word)
+{
+	_Alignas(8) uint32_t mutex[10];
+	uint64_t object = 0, holder = 0;
+	bool is;
+
+	memcpy(mutex, good, sizeof mutex);
+	mutex[at] = word;
+	is = ins_mutex_of_musl(&sleeper, (uint64_t)(uintptr_t)&mutex[1], good[1], &object, &holder);
+	if (is) {
+		assert_int_equal(object, (uint64_t)(uintptr_t)mutex);
+		assert_int_equal(holder, 55);
+	}
+	return is;
+}
+
+static void test_a_mutex_of_musl_with_an_owner_is_known_by_its_contents(void **state)
+{
+	uint64_t object, holder;
+
+	(void)state;
+	assert_true(is_mutex(3, 2));
+	assert_true(is_mutex(0, 0x80 | 4 | 2));
+	assert_true(is_mutex(0, 4));
+	/* The normal type, another word, no waiters, no list. */
+	assert_false(is_mutex(0, 0));
+	assert_false(is_mutex(0, 0x1234));
+	assert_false(is_mutex(1, 0x80000000u | 56));
+	assert_false(is_mutex(2, 0));
+	assert_false(is_mutex(2, UINT32_MAX));
+	assert_false(is_mutex(6, 0));
+	assert_false(is_mutex(6, 65));
+	assert_false(is_mutex(8, 65));
+	assert_false(ins_mutex_of_musl(&sleeper, (uint64_t)(uintptr_t)&good[2], good[2], &object,
+				       &holder));
+	assert_false(ins_mutex_of_musl(&sleeper, 20, good[1], &object, &holder));
+}
+
 static void test_only_the_writer_of_a_rwlock_is_known(void **state)
 {
 	pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
@@ -143,6 +194,8 @@ int main(void)
 		cmocka_unit_test(test_a_robust_mutex_whose_holder_died_has_none),
 		cmocka_unit_test(test_memory_that_is_no_mutex_has_no_holder),
 		cmocka_unit_test(test_a_mutex_of_musl_has_its_futex_behind_its_type),
+		cmocka_unit_test(test_the_dead_owner_of_a_mutex_of_musl_is_unknown),
+		cmocka_unit_test(test_a_mutex_of_musl_with_an_owner_is_known_by_its_contents),
 		cmocka_unit_test(test_only_the_writer_of_a_rwlock_is_known),
 	};
 
