@@ -38,6 +38,8 @@
 	32u /* it was being switched in or out: what is known is where it was left */
 #define INS_FIBER_THREAD \
 	64u /* not a fiber but a thread; beside fibers, ids have FIB_HOLDER_THREAD */
+/* Of a snapshot: its thread slept in this wait during the whole reading. */
+#define INS_FIBER_SLEPT 256u
 #define INS_FIBER_NAMED 128u /* it has no name; row.name is its function's, for people */
 
 /* One fiber at one moment; valid during the callback. */

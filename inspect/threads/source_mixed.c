@@ -30,6 +30,7 @@
 struct pair {
 	uint64_t thread, fiber;
 	bool fiber_waits; /* the fiber is pinned and waits; else the thread has the wait */
+	bool slept;	  /* the thread, during the whole reading */
 };
 
 /* The first member is what the source uses, so the rest is found by it. */
@@ -67,7 +68,11 @@ static int keep(void *context, const struct ins_fiber *thread)
 {
 	struct mixed *m = context;
 
-	m->threads[m->count++] = *thread;
+	m->threads[m->count] = *thread;
+	/* Only a snapshot knows an age. */
+	if (thread->row.age)
+		m->threads[m->count].flags |= INS_FIBER_SLEPT;
+	m->count++;
 	return 0;
 }
 
@@ -154,7 +159,8 @@ static void find_pair(struct mixed *m, const struct fib_row *row)
 		return;
 	if (waits)
 		hold_up(&thread->row, row->id);
-	m->pairs[m->pair_count++] = (struct pair){thread->row.id, row->id, waits};
+	m->pairs[m->pair_count++] =
+		(struct pair){thread->row.id, row->id, waits, thread->flags & INS_FIBER_SLEPT};
 }
 
 static const struct pair *pair_of_fiber(const struct mixed *m, uint64_t id)
@@ -179,6 +185,8 @@ static int pass_fiber(void *context, const struct ins_fiber *fiber)
 	pair = pair_of_fiber(m, fiber->row.id);
 	if (pair && !pair->fiber_waits && fiber->row.wait_kind == FIB_WAIT_NONE)
 		hold_up(&changed.row, pair->thread);
+	if (pair && pair->slept)
+		changed.flags |= INS_FIBER_SLEPT;
 	return m->fn(m->context, &changed);
 }
 

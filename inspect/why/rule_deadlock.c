@@ -28,6 +28,7 @@ static void get(const struct ins_look *look, const struct ins_deadlock *d, size_
 static void find_ages(const struct ins_look *look, const struct ins_deadlock *d,
 		      int64_t *ret_shortest, int64_t *ret_longest)
 {
+	const bool moment = !look->single || !ins_table_summary(look->last.table)->sampled_ns;
 	struct ins_fiber fiber;
 	size_t i;
 
@@ -35,9 +36,11 @@ static void find_ages(const struct ins_look *look, const struct ins_deadlock *d,
 	*ret_longest = 0;
 	for (i = 0; i < d->count; i++) {
 		get(look, d, i, &fiber);
-		/* A thread beside fibers that has an age slept while all fibers were read. */
-		if (fiber.row.id & FIB_HOLDER_THREAD && fiber.row.age)
+		if (fiber.flags & INS_FIBER_SLEPT)
 			continue;
+		/* The age of a pinned fiber is that of its run: it may have begun to wait just now. */
+		if (!moment && fiber.row.carrier != FIB_ROW_CARRIER_NONE)
+			fiber.row.age = 0;
 		if (fiber.row.age > *ret_longest)
 			*ret_longest = fiber.row.age;
 		if (fiber.row.age < *ret_shortest)
@@ -79,7 +82,8 @@ static bool counts(const struct ins_look *look, const struct ins_deadlock *d)
 
 	find_ages(look, d, &shortest, &longest);
 	if (!d->lasting)
-		return ins_look_old(look, look->single ? shortest : longest, 0);
+		return ins_look_old(look,
+				    look->single && shortest != INT64_MAX ? shortest : longest, 0);
 	/* The ages of threads are not known. */
 	return !look->single || ins_table_summary(look->last.table)->threads || is_certain(look, d);
 }

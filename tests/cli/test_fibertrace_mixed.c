@@ -73,18 +73,25 @@ static void all_in(const struct crowd *crowd, const json_t *finding, size_t carr
 	assert_int_equal(size_of(finding, "fibers"), crowd->count + carriers);
 }
 
+/* Write a snapshot. Returns its path. */
+static const char *snapshot_of(const struct crowd *crowd, char path[HARNESS_PATH])
+{
+	struct harness_process *p = cli_run("fiberctl", "snapshot", pid_of(crowd), "--force", "-o",
+					    harness_file(path, SNAPSHOT), NULL);
+
+	/* A running or pinned fiber has no stack in it: the exit status may be 1. */
+	assert_in_range(harness_exit_code(p), 0, 1);
+	harness_free(p);
+	return path;
+}
+
 /* Call look for the process, for a snapshot, and for its core. */
 static void look_everywhere(struct crowd *crowd, size_t carriers,
 			    void (*look)(const struct crowd *, const char *, size_t))
 {
 	char core[HARNESS_PATH] = "", snapshot[HARNESS_PATH];
-	struct harness_process *p = cli_run("fiberctl", "snapshot", pid_of(crowd), "--force", "-o",
-					    harness_file(snapshot, SNAPSHOT), NULL);
 
-	/* A pinned fiber has no stack in it, so the exit status may be 1. */
-	assert_in_range(harness_exit_code(p), 0, 1);
-	harness_free(p);
-	look(crowd, snapshot, carriers);
+	look(crowd, snapshot_of(crowd, snapshot), carriers);
 	look(crowd, pid_of(crowd), carriers);
 	if (!*harness_sanitizer()) {
 		cli_core(crowd->process->pid, "core", core);
@@ -235,6 +242,34 @@ static void test_a_cycle_with_a_deadline_of_a_thread_is_no_deadlock(void **state
 	crowd_end(&crowd);
 }
 
+static void finds_none(const char *tool, const char *command, const char *target)
+{
+	struct harness_process *p = cli_run(tool, command, target, NULL);
+
+	if (harness_exit_code(p) == 3)
+		fail_msg("%s", p->out.bytes);
+	harness_free(p);
+}
+
+static void test_busy_fibers_and_threads_are_never_a_deadlock(void **state)
+{
+	static const char *const parties[] = {"fm tm fr tr", "pm tm pr tp", "fm tp fR tR"};
+	char line[64], snapshot[HARNESS_PATH];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(parties) / sizeof(parties[0]); i++) {
+		struct crowd crowd;
+
+		snprintf(line, sizeof(line), "--busy %s", parties[i]);
+		crowd = start(line);
+		for (unsigned k = 0; k < 4; k++) {
+			finds_none("fibertrace", "deadlock", pid_of(&crowd));
+			finds_none("fiberctl", "why", snapshot_of(&crowd, snapshot));
+		}
+		crowd_end(&crowd);
+	}
+}
+
 /* Run a command on a fiber and a thread that cross, and assert what it prints. */
 static void expect_text(const char *command, const char *last, int code, const char *wanted)
 {
@@ -302,9 +337,7 @@ static void test_a_snapshot_has_the_threads_with_their_waits(void **state)
 	json_t *answer;
 
 	(void)state;
-	cli_ended(cli_run("fiberctl", "snapshot", pid_of(&crowd), "-o",
-			  harness_file(snapshot, "threads"), NULL),
-		  0);
+	snapshot_of(&crowd, snapshot);
 	assert_int_equal(held_of(pid_of(&crowd), &live), 2);
 	assert_int_equal(held_of(snapshot, &kept), 2);
 	assert_int_equal(kept, live);
@@ -322,10 +355,7 @@ static bool why_finds(void *arg)
 	struct harness_process *p;
 	bool found;
 
-	cli_ended(cli_run("fiberctl", "snapshot", pid_of(crowd), "--force", "-o",
-			  harness_file(snapshot, SNAPSHOT), NULL),
-		  0);
-	p = cli_run("fiberctl", "why", snapshot, NULL);
+	p = cli_run("fiberctl", "why", snapshot_of(crowd, snapshot), NULL);
 	found = harness_exit_code(p) == 3;
 	if (found)
 		cli_contains(p->out.bytes, ": 1 fiber and 1 thread wait for each other\n");
@@ -369,6 +399,7 @@ int main(void)
 			test_a_mutex_of_the_system_that_a_parked_fiber_took_is_no_known_deadlock),
 		cmocka_unit_test(test_a_chain_that_ends_at_a_sleeping_thread_is_no_deadlock),
 		cmocka_unit_test(test_a_cycle_with_a_deadline_of_a_thread_is_no_deadlock),
+		cmocka_unit_test(test_busy_fibers_and_threads_are_never_a_deadlock),
 		cmocka_unit_test(test_the_texts_name_fibers_and_threads),
 		cmocka_unit_test(test_the_graph_joins_fibers_and_threads),
 		cmocka_unit_test(test_a_snapshot_has_the_threads_with_their_waits),
