@@ -131,11 +131,14 @@ static int open_live(const struct tool_arguments *a, pid_t pid, struct ins_sourc
 {
 	struct ins_error error = {""};
 	struct tool_socket socket;
-	int rc = a->option[TOOL_OPT_THREADS] ? 0 : ins_source_open_live(pid, &error, ret);
+	/* The registry says what threads wait for in the library. */
+	int rc = ins_source_open_live(pid, &error, ret);
 
-	if (rc == 0 && !a->option[TOOL_OPT_THREADS])
+	if (rc == 0 && a->option[TOOL_OPT_THREADS])
+		rc = show_threads(a, rc, &error, ret);
+	else if (rc == 0)
 		rc = mix_threads(a, &error, *ret);
-	if (wants_threads(a, rc))
+	else if (wants_threads(a, rc))
 		rc = show_threads(a, ins_source_open_process(pid, &error, ret), &error, ret);
 	if (rc == -EPERM && tool_sockets_of(pid, &socket))
 		return tool_cannot(
@@ -156,15 +159,13 @@ static int open_file(const struct tool_arguments *a, const char *path, bool core
 	const char *exe = a->option[TOOL_OPT_EXE];
 	int rc;
 
-	if (!core)
-		rc = ins_source_open_snapshot(path, &error, ret);
-	else
-		rc = a->option[TOOL_OPT_THREADS] ? 0 : ins_source_open_core(path, exe, &error, ret);
-	if (rc == 0 && !a->option[TOOL_OPT_THREADS])
-		rc = mix_threads(a, &error, *ret);
-	else if (rc == 0 && !core)
+	rc = core ? ins_source_open_core(path, exe, &error, ret)
+		  : ins_source_open_snapshot(path, &error, ret);
+	if (rc == 0 && a->option[TOOL_OPT_THREADS])
 		rc = show_threads(a, rc, &error, ret);
-	if (core && wants_threads(a, rc))
+	else if (rc == 0)
+		rc = mix_threads(a, &error, *ret);
+	else if (core && wants_threads(a, rc))
 		rc = show_threads(a, ins_source_open_core_process(path, exe, &error, ret), &error,
 				  ret);
 	if (rc == 0)

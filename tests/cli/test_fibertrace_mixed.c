@@ -372,6 +372,25 @@ static void test_why_finds_it_in_a_snapshot_once_it_is_old_enough(void **state)
 	crowd_end(&crowd);
 }
 
+static void test_threads_alone_have_their_waits_in_the_library(void **state)
+{
+	struct crowd crowd = start("tm tm");
+	json_t *answer = json_well(
+		cli_run("fibertrace", "list", pid_of(&crowd), "--threads", "--json", NULL));
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		const json_t *wait =
+			json_object_get(json_fiber(answer, crowd.members[i].id), "wait");
+
+		assert_string_equal(json_text(wait, "kind"), "mutex");
+		assert_string_equal(json_text(wait, "objectName"), crowd.members[1 - i].name);
+		assert_int_equal(json_int(wait, "holderId"), crowd.members[1 - i].id);
+	}
+	json_decref(answer);
+	crowd_end(&crowd);
+}
+
 static void test_list_shows_fibers_only(void **state)
 {
 	struct crowd crowd = start("fm tm");
@@ -404,6 +423,7 @@ int main(void)
 		cmocka_unit_test(test_the_graph_joins_fibers_and_threads),
 		cmocka_unit_test(test_a_snapshot_has_the_threads_with_their_waits),
 		cmocka_unit_test(test_why_finds_it_in_a_snapshot_once_it_is_old_enough),
+		cmocka_unit_test(test_threads_alone_have_their_waits_in_the_library),
 		cmocka_unit_test(test_list_shows_fibers_only),
 	};
 

@@ -207,6 +207,37 @@ static void test_deadlock_with_itself_in_a_core_where_nothing_runs_is_one(void *
 	assert_int_equal(found(&ins_rule_deadlock), 1);
 }
 
+/* Two pinned fibers that cross, in a reading of a snapshot that took a millisecond. */
+static size_t found_in_snapshot(unsigned flags)
+{
+	struct ins_fiber fiber;
+
+	look.single = true;
+	for (unsigned id = 1; id <= 2; id++) {
+		fiber = waiting_for(id, FIB_WAIT_MUTEX, id, 3 - id);
+		fiber.row.carrier = (uint16_t)id;
+		fiber.row.age = 10 * S;
+		fiber.flags = flags;
+		stays(&fiber);
+	}
+	((struct ins_summary *)ins_table_summary(after.table))->sampled_ns = S / 1000;
+	return found(&ins_rule_deadlock);
+}
+
+/* The age is that of the run. */
+static void test_deadlock_of_pinned_fibers_in_a_snapshot_may_be_of_waits_that_just_began(
+	void **state)
+{
+	(void)state;
+	assert_int_equal(found_in_snapshot(0), 0);
+}
+
+static void test_deadlock_of_pinned_fibers_whose_threads_slept_is_one(void **state)
+{
+	(void)state;
+	assert_int_equal(found_in_snapshot(INS_FIBER_SLEPT), 1);
+}
+
 static void keep_carrier(int64_t runs_for, int64_t waits_for)
 {
 	struct ins_fiber runs = in_state(1, FIBER_RUNNING, runs_for);
@@ -533,6 +564,9 @@ int main(void)
 		RULE_TEST(
 			test_deadlock_with_itself_in_a_core_of_a_program_that_runs_is_a_hand_over),
 		RULE_TEST(test_deadlock_with_itself_in_a_core_where_nothing_runs_is_one),
+		RULE_TEST(
+			test_deadlock_of_pinned_fibers_in_a_snapshot_may_be_of_waits_that_just_began),
+		RULE_TEST(test_deadlock_of_pinned_fibers_whose_threads_slept_is_one),
 		RULE_TEST(test_carrier_is_kept_while_others_can_run),
 		RULE_TEST(test_carrier_of_one_that_nobody_waits_for_may_be_kept),
 		RULE_TEST(test_carrier_of_a_halted_process_is_not_kept),
