@@ -132,42 +132,29 @@ static void test_rings_of_2_to_100_of_all_kinds_are_one_deadlock(void **state)
 		expect("kinds", cli_number(sizes[i]), NULL, "cycle", sizes[i]);
 }
 
-/* Run gdb on the process and return what it prints. */
-static const char *gdb(const struct crowd *crowd, char *text, size_t size)
-{
-	char command[512];
-	size_t n;
-	FILE *out;
-
-	snprintf(command, sizeof(command),
-		 "gdb -nx -batch -p %d -ex 'set print repeats 0' -ex 'set print elements 0' "
-		 "-ex 'p mutexes[0].__data.__owner' -ex 'p mutexes[1].__data.__owner' "
-		 "-ex 'p mutexes[2].__data.__owner' 2>/dev/null",
-		 (int)crowd->process->pid);
-	out = popen(command, "r");
-	assert_non_null(out);
-	n = fread(text, 1, size - 1, out);
-	text[n] = 0;
-	assert_int_equal(pclose(out), 0);
-	return text;
-}
-
 static void test_a_debugger_sees_the_same_owners(void **state)
 {
 	struct crowd crowd = start("ring", "3", "robust");
-	char text[65536], owner[64];
+	struct harness_process *p;
+	char owner[64];
 
 	(void)state;
 	if (*harness_sanitizer())
-		cli_skip("gdb cannot call into such a program");
-	/* Member i wants the mutex of member i + 1. */
+		cli_skip("gdb cannot read such a program");
 	all_agree(&crowd, pid_of(&crowd), "live");
-	gdb(&crowd, text, sizeof(text));
+	p = harness_run((const char *[]){"gdb", "-nx", "-batch", "-p", pid_of(&crowd), "-ex",
+					 "p mutexes[0].__data.__owner", "-ex",
+					 "p mutexes[1].__data.__owner", "-ex",
+					 "p mutexes[2].__data.__owner", NULL},
+			NULL, CLI_SECONDS);
+	cli_expect(p, 0);
+	/* Member i wants the mutex of member i + 1. */
 	for (size_t i = 0; i < 3; i++) {
 		snprintf(owner, sizeof(owner), "$%zu = %s\n", i + 1,
 			 crowd.members[(i + 2) % 3].holder);
-		cli_contains(text, owner);
+		cli_contains(p->out.bytes, owner);
 	}
+	harness_free(p);
 	crowd_end(&crowd);
 }
 
