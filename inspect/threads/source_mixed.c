@@ -6,12 +6,12 @@
  * threads that matter for that are emitted: those that wait for a lock whose holder is known, and
  * those that hold what is waited for. A program without such waits has the same rows as before.
  *
- * A carrier is a thread too. If it sleeps inside a fiber, the two wait for each other's end:
+ * A carrier is a thread too. If it sleeps inside a fiber, one of the two rows waits for the other:
  * - A pinned fiber that waits keeps its carrier. The carrier's row waits for that fiber.
  * - A fiber that sleeps in the C library has no wait in its record. It waits for its carrier, whose
  *   row has the wait.
- * Both waits are of the kind "pinned". Which of the two it is, and which fiber a carrier runs, is
- * seen from the thread's stack pointer: it is in the fiber's stack.
+ * Both waits are of the kind "pinned". The stack pointer of a sleeping carrier is in the stack of the
+ * fiber that it runs: so the two are found.
  *
  * A mutex of the C library records its owner thread, not a fiber. POSIX lets only that thread
  * release it. So its holder is the carrier, whichever of the fibers that ran there took it.
@@ -131,7 +131,7 @@ static struct ins_fiber *sleeper_on(const struct mixed *m, const struct fib_row 
 	return NULL;
 }
 
-/* Whether a thread waits for someone, so that a fiber on it can be part of a cycle. */
+/* Whether it is known which fiber or thread ends the wait. A fiber on it can then be in a cycle. */
 static bool waits_for_one(const struct fib_row *row)
 {
 	return row->wait_kind != FIB_WAIT_NONE &&
