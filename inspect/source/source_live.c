@@ -91,6 +91,8 @@ static void renew_counts(struct ins_live *l)
 	      sizeof layout->offload_queued);
 	renew(l, offsetof(struct fib_layout, offload_since), &layout->offload_since,
 	      sizeof layout->offload_since);
+	renew(l, offsetof(struct fib_layout, recording_lost), &layout->recording_lost,
+	      sizeof layout->recording_lost);
 }
 
 static int live_read(struct ins_source *source, const struct ins_request *request, ins_fiber_fn *fn,

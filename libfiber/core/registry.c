@@ -380,6 +380,11 @@ void fib_registry_offload(uint32_t threads, uint32_t queued, int64_t since)
 	fib_publish(&fiber_registry.offload_since, (uint64_t)since);
 }
 
+void fib_registry_recording_lost(uint64_t events)
+{
+	fib_publish(&fiber_registry.recording_lost, events);
+}
+
 void fib_registry_hooked(void)
 {
 	fib_spin_lock(&registry.lock);

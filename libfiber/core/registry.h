@@ -68,6 +68,9 @@ void fib_registry_thread_waits(bool enter);
  */
 void fib_registry_offload(uint32_t threads, uint32_t queued, int64_t since);
 
+/* Publish how many events the recording in progress has lost; 0: none, or there is no recording. */
+void fib_registry_recording_lost(uint64_t events);
+
 /* From now on a carrier in an idle hook may wake fibers too: the count is unknown, which is 0. */
 void fib_registry_hooked(void);
 

@@ -251,6 +251,8 @@ struct fib_layout {
 	uint32_t offload_threads;
 	uint32_t offload_queued;
 	uint64_t offload_since;
+	/* A: events of the recording in progress that were overwritten before they were read. */
+	uint64_t recording_lost;
 	/* By wait kind: u64 of the object, 0 as long as it has no waiter. */
 	struct fib_layout_field waiters[FIB_LAYOUT_WAITS];
 	/*

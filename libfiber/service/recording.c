@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <stdbool.h>
 
+#include "core/registry.h"
 #include "os/os.h"
 #include "sched/sched.h"
 #include "watch/tick.h"
@@ -22,7 +23,8 @@ static struct {
 	uint64_t id;	 /* of the last recording */
 	unsigned events; /* 0: none in progress */
 	int64_t read_at;
-	bool trims; /* memory is to be returned */
+	uint64_t lost; /* events, in all rings */
+	bool trims;    /* memory is to be returned */
 } recording;
 
 /* Arguments and results of a walk over the runtimes. */
@@ -89,9 +91,23 @@ static void each(void (*fn)(struct fib_sched *s, void *arg), struct walk *w)
 		;
 }
 
+static void set_lost(uint64_t events)
+{
+	recording.lost = events;
+	fib_registry_recording_lost(events);
+}
+
+void fib_recording_lost(uint64_t more)
+{
+	if (more)
+		set_lost(recording.lost + more);
+}
+
 static void end(void)
 {
 	struct walk w = {0};
+
+	set_lost(0);
 
 	each(stop, &w);
 	recording.events = 0;
@@ -125,6 +141,7 @@ int fib_recording_start(unsigned events, int64_t now, struct fib_wire_record_is 
 		return -EBUSY;
 	recording.events = power_of_two(events);
 	recording.id++;
+	set_lost(0);
 	rc = look_around(now, ret);
 	if (rc == 0 && !ret->runtimes)
 		rc = -ESRCH;

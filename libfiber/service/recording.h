@@ -31,4 +31,7 @@ void fib_recording_look(int64_t now);
 /* In a forked child: drop the recording, which is the parent's. */
 void fib_recording_forget(void);
 
+/* A reading has found that so many more events were lost: publish their sum. */
+void fib_recording_lost(uint64_t more);
+
 #endif

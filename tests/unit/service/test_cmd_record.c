@@ -144,6 +144,7 @@ static void test_record_says_how_many_events_were_lost(void **state)
 	assert_int_equal(ask(FIB_WIRE_RECORD_READ, 0, is.id, FIB_WIRE_RW), 0);
 	assert_in_range(spawns, 1, 256);
 	assert_true(lost >= 1000 - 256);
+	assert_int_equal(fiber_registry.recording_lost, lost);
 	assert_int_equal(ask(FIB_WIRE_RECORD_STOP, 0, is.id, FIB_WIRE_RW), 0);
 }
 
