@@ -246,6 +246,37 @@ static void test_since_needs_a_snapshot_of_the_same_process(void **state)
 	harness_free(p);
 }
 
+static bool has_lost_events(void *pid)
+{
+	struct harness_process *p = cli_run("fiberctl", "why", (const char *)pid, "--json", NULL);
+	bool ret = harness_exit_code(p) == SLOW;
+	json_t *answer;
+
+	if (ret) {
+		answer = json_ended(p, SLOW);
+		ret = finding(answer, "recorder") != NULL;
+		json_decref(answer);
+	} else {
+		harness_free(p);
+	}
+	return ret;
+}
+
+static void test_a_recording_that_loses_events_is_found_while_it_goes_on(void **state)
+{
+	struct harness_process *p = cli_start(NULL, "ready ", "digits", "--no-spawn", NULL), *q;
+	const char *pid = cli_number((uint64_t)p->pid);
+	char path[HARNESS_PATH];
+
+	(void)state;
+	assert_false(has_lost_events((void *)pid));
+	q = cli_start(NULL, "", "fibertrace", "record", pid, "--for", "60s", "--ring", "256", "-o",
+		      harness_file(path, "lossy.rec"), "--force", NULL);
+	assert_true(harness_until(has_lost_events, (void *)pid, 30));
+	harness_free(q);
+	harness_free(p);
+}
+
 static void test_usage_errors_are_named(void **state)
 {
 	(void)state;
@@ -262,6 +293,7 @@ int main(void)
 		cmocka_unit_test(test_text_of_a_healthy_program_says_what_it_waits_for),
 		cmocka_unit_test(test_growth_is_found_since_an_older_snapshot),
 		cmocka_unit_test(test_since_needs_a_snapshot_of_the_same_process),
+		cmocka_unit_test(test_a_recording_that_loses_events_is_found_while_it_goes_on),
 		cmocka_unit_test(test_usage_errors_are_named),
 		cmocka_unit_test(test_verdict_of_threads),
 		cmocka_unit_test(test_waits_that_no_fiber_and_no_thread_can_end_are_found),

@@ -117,6 +117,7 @@ const struct tool_command tool_why = {
 		"  growth    fibers from one place only get more: with --for 2s or more, or\n"
 		"            since an older snapshot of the process\n"
 		"  limits    90 % of the descriptors, or of the control group's memory, are used\n"
+		"  recorder  the recording in progress has lost events\n"
 		"  stopped   its CPU quota is used up\n"
 		"A core or a snapshot is read once.\n"
 		"\n"

@@ -444,6 +444,16 @@ static void test_failed_is_a_background_fiber_that_is_not_joined(void **state)
 	assert_int_equal(findings.all[0].subject, 0);
 }
 
+static void test_recorder_is_a_recording_that_has_lost_events(void **state)
+{
+	(void)state;
+	assert_int_equal(found(&ins_rule_recorder), 0);
+	source.layout.recording_lost = 17;
+	assert_int_equal(ins_rule_recorder.find(&look, &findings), 0);
+	assert_int_equal(findings.count, 1);
+	assert_int_equal(findings.all[0].severity, INS_SLOW);
+}
+
 static void test_peer_needs_a_process_that_can_be_asked(void **state)
 {
 	struct ins_fiber fiber;
@@ -580,6 +590,7 @@ int main(void)
 		RULE_TEST(test_offload_is_not_a_burst),
 		RULE_TEST(test_offload_is_not_where_nothing_is_queued_or_the_time_is_nonsense),
 		RULE_TEST(test_failed_is_a_background_fiber_that_is_not_joined),
+		RULE_TEST(test_recorder_is_a_recording_that_has_lost_events),
 		RULE_TEST(test_peer_needs_a_process_that_can_be_asked),
 		RULE_TEST(test_growth_is_more_and_none_ended),
 		RULE_TEST(test_growth_is_measured_from_an_older_reading_if_there_is_one),
