@@ -27,6 +27,12 @@ static struct {
 	bool trims;    /* memory is to be returned */
 } recording;
 
+static void set_lost(uint64_t events)
+{
+	recording.lost = events;
+	fib_registry_recording_lost(events);
+}
+
 /* Arguments and results of a walk over the runtimes. */
 struct walk {
 	uint64_t serial;
@@ -89,12 +95,6 @@ static void each(void (*fn)(struct fib_sched *s, void *arg), struct walk *w)
 	w->serial = 0;
 	while (fib_tick_next(w->serial, fn, w))
 		;
-}
-
-static void set_lost(uint64_t events)
-{
-	recording.lost = events;
-	fib_registry_recording_lost(events);
 }
 
 void fib_recording_lost(uint64_t more)
@@ -189,4 +189,5 @@ void fib_recording_forget(void)
 {
 	recording.events = 0;
 	recording.trims = false;
+	set_lost(0);
 }
