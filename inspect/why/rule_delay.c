@@ -3,7 +3,9 @@
  * rule_delay.c - fibers that can run wait long for a carrier, and no single fiber is to blame
  *
  * Reported when one in a hundred runnable fibers has waited for longer than INS_LOOK_DELAY, and no
- * carrier is kept: then there is more work than carriers, or the process gets too little CPU.
+ * carrier is kept: then there is more work than carriers, or the process gets too little CPU. It must be so
+ * in both readings: on a busy machine a process can be without a CPU for as long once, and then all its
+ * fibers have waited.
  */
 #include "inspect/why/rules.h"
 
@@ -15,6 +17,7 @@
 
 #include "inspect/text/duration.h"
 
+/* The runnable fibers of a reading. */
 struct runnable {
 	int64_t *ages;
 	size_t count;
@@ -22,16 +25,26 @@ struct runnable {
 	int64_t longest;
 };
 
-/* Returns whether a carrier is kept. */
-static bool gather(const struct ins_look *look, struct runnable *ret)
+static bool is_any_kept(const struct ins_look *look)
 {
 	size_t i, n = ins_look_count(look);
 	struct ins_fiber fiber;
 	bool any = false;
 
-	for (i = 0; i < n; i++) {
+	for (i = 0; i < n && !any; i++) {
 		ins_look_get(look, i, &fiber);
-		any = any || ins_look_keeps(look, &fiber);
+		any = ins_look_keeps(look, &fiber);
+	}
+	return any;
+}
+
+static void gather(struct ins_table *table, struct runnable *ret)
+{
+	size_t i, n = ins_table_count(table);
+	struct ins_fiber fiber;
+
+	for (i = 0; i < n; i++) {
+		ins_table_get(table, i, &fiber);
 		if (!ins_look_runnable(&fiber))
 			continue;
 		ret->ages[ret->count++] = fiber.row.age;
@@ -40,7 +53,6 @@ static bool gather(const struct ins_look *look, struct runnable *ret)
 			ret->oldest = i;
 		}
 	}
-	return any;
 }
 
 static int ascending(const void *a, const void *b)
@@ -50,10 +62,18 @@ static int ascending(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static int64_t p99(struct runnable *r)
+/* The runnable fibers of a reading, and whether they wait long. -ENOMEM. */
+static int look_at(struct ins_table *table, struct runnable *ret, bool *ret_long)
 {
-	qsort(r->ages, r->count, sizeof *r->ages, ascending);
-	return r->ages[(r->count - 1) * 99 / 100];
+	*ret = (struct runnable){.ages = calloc(ins_table_count(table) + 1, sizeof *ret->ages)};
+	if (!ret->ages)
+		return -ENOMEM;
+	gather(table, ret);
+	if (ret->count)
+		qsort(ret->ages, ret->count, sizeof *ret->ages, ascending);
+	*ret_long = ret->count && ret->ages[(ret->count - 1) * 99 / 100] >= INS_LOOK_DELAY;
+	free(ret->ages);
+	return 0;
 }
 
 /* What the carriers run instead. */
@@ -85,23 +105,25 @@ static void say_running(struct ins_look *look, struct ins_finding *f)
 
 static int find(struct ins_look *look, struct ins_findings *ret)
 {
-	struct runnable r = {.ages = calloc(ins_look_count(look) + 1, sizeof *r.ages)};
+	struct runnable earlier, last;
 	struct ins_finding *f;
+	bool wait_long = true;
 	int rc = 0;
 
-	if (!r.ages)
+	if (look->halted || is_any_kept(look))
+		return 0;
+	if (!look->single)
+		rc = look_at(look->earlier.table, &earlier, &wait_long);
+	if (rc == 0 && wait_long)
+		rc = look_at(look->last.table, &last, &wait_long);
+	if (rc < 0 || !wait_long)
+		return rc;
+	f = ins_findings_add(ret, &ins_rule_delay, INS_SLOW);
+	if (!f)
 		return -ENOMEM;
-	if (!gather(look, &r) && r.count && !look->halted && p99(&r) >= INS_LOOK_DELAY) {
-		f = ins_findings_add(ret, &ins_rule_delay, INS_SLOW);
-		if (f) {
-			f->fibers = f->weight = r.count;
-			f->subject = r.oldest;
-		} else {
-			rc = -ENOMEM;
-		}
-	}
-	free(r.ages);
-	return rc;
+	f->fibers = f->weight = last.count;
+	f->subject = last.oldest;
+	return 0;
 }
 
 static void say(struct ins_look *look, struct ins_finding *f)

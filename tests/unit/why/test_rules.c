@@ -301,6 +301,20 @@ static void test_delay_of_all_is_found(void **state)
 	assert_int_equal(findings.all[0].fibers, 10);
 }
 
+static void test_delay_is_not_a_moment_without_a_cpu(void **state)
+{
+	struct ins_fiber fiber;
+
+	(void)state;
+	for (unsigned id = 2; id < 12; id++) {
+		fiber = in_state(id, FIBER_RUNNABLE, S / 100);
+		waiting_put(&before, &fiber);
+		fiber.row.age = S / 4;
+		waiting_put(&after, &fiber);
+	}
+	assert_int_equal(found(&ins_rule_delay), 0);
+}
+
 static void test_pinned_is_a_wait_of_a_second(void **state)
 {
 	struct ins_fiber fiber = waiting_for(1, FIB_WAIT_MUTEX, 1, 0);
@@ -582,6 +596,7 @@ int main(void)
 		RULE_TEST(test_carrier_of_a_halted_process_is_not_kept),
 		RULE_TEST(test_delay_is_of_the_99th_percentile),
 		RULE_TEST(test_delay_of_all_is_found),
+		RULE_TEST(test_delay_is_not_a_moment_without_a_cpu),
 		RULE_TEST(test_pinned_is_a_wait_of_a_second),
 		RULE_TEST(test_stack_is_nine_tenths_used),
 		RULE_TEST(test_forgotten_is_an_old_wait_that_no_signal_reaches),
