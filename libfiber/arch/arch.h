@@ -78,4 +78,11 @@ bool fib_arch_interrupted(void *ucontext, struct fib_context *ret);
  * tell. */
 uint64_t fib_arch_interrupted_sp(const void *ucontext);
 
+/*
+ * Whether an address may be one that a call returns to: the FIB_ARCH_CALL bytes before it end with a
+ * call instruction. A port without stacks to search always answers false.
+ */
+#define FIB_ARCH_CALL 7u
+bool fib_arch_after_call(const unsigned char before[FIB_ARCH_CALL]);
+
 #endif

@@ -3,6 +3,7 @@
 #ifndef FIB_SCHED_LONGRUN_DATA_H
 #define FIB_SCHED_LONGRUN_DATA_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* What a carrier was last seen running. The service thread's. */
@@ -16,6 +17,9 @@ struct fib_longrun_hold {
 	uint32_t stage;
 	int64_t asked_at;
 	uint64_t event; /* number of the event, once recorded */
+	uint64_t entry; /* the fiber's function */
+	bool delays;	/* past the threshold, other fibers waited */
+	bool told;	/* ... and the event was given to longrun_report.h */
 };
 
 #endif

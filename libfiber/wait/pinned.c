@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "core/fiber_text.h"
 #include "core/registry.h"
 #include "os/os.h"
 #include "probe.h"
@@ -106,6 +107,7 @@ static uint64_t record(struct fiber *fiber, enum fib_wait_kind kind, int64_t dur
 	e->arg = fiber->wait_arg;
 	e->kind = kind;
 	memcpy(e->name, fiber->name, sizeof e->name);
+	e->entry = (uint64_t)(uintptr_t)fiber->fn;
 	fib_arch_capture(&e->context, copy_stack, e);
 	/* A reader that finds seq even and unchanged has read a whole event. */
 	fib_store_release(&e->seq, seq + 1);
@@ -203,7 +205,7 @@ uint64_t fib_pinned_stamps(void)
 	return fib_load(&stamps);
 }
 
-void fib_pinned_report(struct fib_pinned *p, int64_t now)
+void fib_pinned_report(struct fib_pinned *p, int64_t now, struct fib_os_pipe *pipe(void))
 {
 	uint64_t recorded = fib_load_acquire(&p->recorded);
 	struct fib_pinned_event e;
@@ -213,7 +215,7 @@ void fib_pinned_report(struct fib_pinned *p, int64_t now)
 	    !copy_newest(p, recorded, &e))
 		return;
 	fib_log("fiber %llu %s waits while pinned and %s (%s; %llu since the last line)",
-		(unsigned long long)e.fiber, fib_log_name(name, e.name),
+		(unsigned long long)e.fiber, fib_fiber_text(name, e.name, e.entry, pipe()),
 		e.duration == 0 ? "is refused" : "blocks its carrier",
 		fiber_registry.wait_names[e.kind], (unsigned long long)(recorded - p->reported));
 	p->reported = recorded;

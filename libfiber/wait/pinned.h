@@ -23,6 +23,7 @@ struct fib_pinned_event {
 	uint32_t kind; /* enum fib_wait_kind */
 	uint32_t stack_size;
 	char name[32];
+	uint64_t entry;		    /* the fiber's function */
 	struct fib_context context; /* the walk starts here */
 	unsigned char stack[FIB_PINNED_STACK];
 	uint64_t stamp;	    /* counts from 0 over all runtimes of the process */
@@ -53,8 +54,10 @@ int fib_pinned_copy(struct fib_pinned *p, unsigned slot, struct fib_pinned_event
 uint64_t fib_pinned_stamps(void);
 
 /*
- * Print a line about the events since the last line, at most one a second. By the service thread.
+ * Print a line about the events since the last line, at most one a second. pipe: returns the pipe
+ * for fib_fiber_text(). By the service thread.
  */
-void fib_pinned_report(struct fib_pinned *p, int64_t now);
+struct fib_os_pipe;
+void fib_pinned_report(struct fib_pinned *p, int64_t now, struct fib_os_pipe *pipe(void));
 
 #endif

@@ -15,6 +15,10 @@
  * (longrun_sample.c). A fiber that neither sleeps nor gets a CPU is not recorded: the machine is
  * the cause.
  *
+ * A line is printed only about a run that delays other fibers (longrun_report.c): past the
+ * threshold, a look found a fiber that no carrier runs, a deadline that has passed, or descriptors
+ * that no carrier looks at.
+ *
  * All of this belongs to the service thread; the lock of the list of schedulers excludes callers
  * from other threads.
  */
@@ -29,6 +33,7 @@
 #include "os/threads.h"
 #include "sched/running.h"
 #include "sched/sched.h"
+#include "watch/longrun_report.h"
 #include "watch/longrun_ring.h"
 #include "watch/longrun_sample.h"
 
@@ -51,6 +56,14 @@ void fib_longrun_set_pipe(fib_longrun_pipe_fn *pipe)
 	fib_store(&through, pipe);
 }
 
+struct fib_os_pipe *fib_longrun_pipe(void)
+{
+	static struct fib_os_pipe none = FIB_OS_NO_PIPE;
+	fib_longrun_pipe_fn *const pipe = fib_load(&through);
+
+	return pipe ? pipe() : &none;
+}
+
 /* A snapshot of a running fiber: only the numbers are sure to belong together. */
 struct glimpse {
 	uint64_t fiber, seq;
@@ -60,6 +73,7 @@ struct glimpse {
 	bool pinned;
 	uint64_t object, arg;
 	uint64_t stack_low, stack_room;
+	uint64_t entry;
 	char name[32];
 };
 
@@ -118,6 +132,7 @@ fib_unwatched static bool glance(struct fib_carrier *c, struct glimpse *ret)
 	ret->arg = *(volatile uint64_t *)&f->wait_arg;
 	ret->stack_low = (uint64_t)(uintptr_t) * (void *volatile *)&f->stack.low;
 	ret->stack_room = *(volatile size_t *)&f->stack.size;
+	ret->entry = (uint64_t)(uintptr_t) * (fiber_fn *volatile *)&f->fn;
 	name = f->name;
 	for (i = 0; i < sizeof ret->name - 1; i++)
 		ret->name[i] = name[i];
@@ -148,6 +163,7 @@ static struct fib_longrun_event *record(struct fib_carrier *c, const struct glim
 	e->lasts = 1;
 	e->stack_low = g->stack_low;
 	e->stack_room = g->stack_room;
+	e->entry = g->entry;
 	memcpy(e->name, g->name, sizeof e->name);
 	if (doing == FIB_LONGRUN_WAITS) {
 		e->wait_kind = g->wait_kind;
@@ -164,13 +180,11 @@ static struct fib_longrun_event *record(struct fib_carrier *c, const struct glim
 static void copy_sleeper(struct fib_longrun_event *e, const struct fib_sleeper_place *place)
 {
 	uint64_t size = e->stack_low + e->stack_room - place->sp;
-	fib_longrun_pipe_fn *const pipe = fib_load(&through);
-	struct fib_os_pipe none = FIB_OS_NO_PIPE;
 
 	e->context.sp = place->sp;
 	e->context.pc = place->pc;
 	e->lack = FIB_LONGRUN_MEMORY;
-	e->stack_size = fib_longrun_copy(pipe ? pipe() : &none, place->sp,
+	e->stack_size = fib_longrun_copy(fib_longrun_pipe(), place->sp,
 					 size <= e->stack_room ? size : 0, e->stack);
 	if (e->stack_size)
 		e->lack = FIB_LONGRUN_NOTHING;
@@ -273,12 +287,27 @@ static int64_t between(int64_t low, int64_t said, int64_t high)
 	return said < low ? low : said > high ? high : said;
 }
 
+/* Have a line printed about c's hold, once, if it is recorded and has delayed other fibers. */
+static void tell(struct fib_carrier *c, int64_t now)
+{
+	struct fib_longrun_hold *h = &c->hold;
+	const struct fib_longrun_event *e;
+
+	if (h->stage != RECORDED || !h->delays || h->told)
+		return;
+	h->told = true;
+	e = fib_longrun_ring_at(h->event);
+	if (e)
+		fib_longrun_report_add(e, now, fib_longrun_pipe());
+}
+
 static void end_hold(struct fib_carrier *c, int64_t now)
 {
 	struct fib_longrun_hold *h = &c->hold;
 	struct fib_longrun_event *e;
 	struct glimpse gone = {.fiber = h->fiber};
 
+	gone.entry = h->entry;
 	memcpy(gone.name, h->name, sizeof gone.name);
 	if (h->stage == ASKED)
 		collect(c, &gone, now, true);
@@ -291,6 +320,7 @@ static void end_hold(struct fib_carrier *c, int64_t now)
 				      h->began;
 			e->lasts = 0;
 		}
+		tell(c, now);
 	}
 	h->fiber = 0;
 }
@@ -307,10 +337,11 @@ static void begin_hold(struct fib_carrier *c, const struct glimpse *g, int64_t n
 	h->began = now - looks.before < CLOSE_LOOKS ? between(looks.before, g->since, now) : now;
 	h->stage = SEEN;
 	h->used = UNREAD;
+	h->entry = g->entry;
 	memcpy(h->name, g->name, sizeof h->name);
 }
 
-static void look_at(struct fib_carrier *c, int64_t threshold, int64_t now)
+static void look_at(struct fib_carrier *c, int64_t threshold, int64_t now, bool behind)
 {
 	struct fib_longrun_hold *h = &c->hold;
 	struct fib_longrun_event *e;
@@ -335,6 +366,9 @@ static void look_at(struct fib_carrier *c, int64_t threshold, int64_t now)
 		e->duration = now - h->began;
 	if (h->stage == SEEN && threshold && now - h->first >= threshold)
 		look_closer(c, &g, now);
+	if (behind && threshold && now - h->first >= threshold)
+		h->delays = true;
+	tell(c, now);
 }
 
 /*
@@ -349,7 +383,7 @@ static void go_on(struct fib_longrun_hold *h, int64_t now)
 		h->asked_at = now;
 }
 
-void fib_longrun_look(struct fib_sched *s, int64_t now)
+void fib_longrun_look(struct fib_sched *s, int64_t now, bool behind)
 {
 	const int64_t threshold = fib_load(&s->long_run);
 	unsigned i;
@@ -363,7 +397,7 @@ void fib_longrun_look(struct fib_sched *s, int64_t now)
 
 		if (now - looks.before > STOPPED && h->fiber)
 			go_on(h, now);
-		look_at(&s->carriers[i], threshold, now);
+		look_at(&s->carriers[i], threshold, now, behind);
 	}
 }
 
@@ -380,5 +414,6 @@ void fib_longrun_close(struct fib_sched *s)
 void fib_longrun_forget(void)
 {
 	fib_longrun_ring_clear();
+	fib_longrun_report_clear();
 	looks.before = looks.now = 0;
 }

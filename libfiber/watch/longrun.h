@@ -43,6 +43,7 @@ struct fib_longrun_event {
 	uint64_t object;  /* WAITS: wait_object of the record */
 	uint64_t arg;
 	uint64_t stack_low, stack_room; /* of the fiber's stack */
+	uint64_t entry;			/* the fiber's function */
 	uint32_t doing;			/* enum fib_longrun_doing */
 	uint32_t lack;			/* enum fib_longrun_lack */
 	uint32_t wait_kind;		/* WAITS */
@@ -91,18 +92,26 @@ void fib_longrun_set(struct fib_sched *s, int64_t ns);
 int64_t fib_longrun_threshold(struct fib_sched *s);
 
 /*
- * Set the function that returns the pipe for copying the stacks of sleeping fibers. The pipe may be
+ * Set the function that returns the pipe for copying the stacks of sleeping fibers, and names. The pipe may be
  * closed. The service thread calls the function.
  */
 struct fib_os_pipe;
 typedef struct fib_os_pipe *fib_longrun_pipe_fn(void);
 void fib_longrun_set_pipe(fib_longrun_pipe_fn *pipe);
 
+/* That pipe; one that is not open before one is set. By the service thread. */
+struct fib_os_pipe *fib_longrun_pipe(void);
+
 /*
- * Look at the carriers of s; print a line about the events since the last line, at most one a
- * second. By the service thread, with the lock of the list of schedulers.
+ * Look at the carriers of s. behind: other fibers of s wait for a carrier, or for a carrier to look
+ * at deadlines and descriptors. By the service thread, with the lock of the list of schedulers.
  */
-void fib_longrun_look(struct fib_sched *s, int64_t now);
+void fib_longrun_look(struct fib_sched *s, int64_t now, bool behind);
+
+/*
+ * Print a line about a run that delayed other fibers (longrun_report.c). A run that delayed no
+ * other fiber gets no line: a program that only computes is in order. As for fib_longrun_look().
+ */
 void fib_longrun_report(int64_t now);
 
 /* s is removed / this is a forked child, which has no carriers. With that lock. */

@@ -123,17 +123,19 @@ static bool overdue(struct fib_sched *s, int64_t now)
 /*
  * A carrier that computes for long, or blocks, looks at nothing. Wake another carrier if work is in
  * a queue, a deadline has passed, or no carrier has been in the poller, or in the program's hook,
- * since the last tick.
+ * since the last tick. Returns whether that is so, also with one carrier.
  */
-static void mend(struct fib_sched *s, int64_t now)
+static bool mend(struct fib_sched *s, int64_t now)
 {
 	uint64_t polls = fib_load(&s->polls);
 	bool wanted = fib_load(&s->watching) || fib_load(&s->idle.hook);
 	bool unwatched = wanted && !fib_load(&s->polling) && polls == s->polls_seen;
+	bool behind = unwatched || fib_work_visible(s, NULL) || overdue(s, now);
 
 	s->polls_seen = polls;
-	if (s->carrier_count > 1 && (unwatched || fib_work_visible(s, NULL) || overdue(s, now)))
+	if (s->carrier_count > 1 && behind)
 		fib_idle_notify(s);
+	return behind;
 }
 
 /*
@@ -168,15 +170,15 @@ static bool rest(void)
 
 int64_t fib_tick(int64_t now)
 {
-	bool kept = true, resting;
+	bool kept = true, resting, behind;
 	struct fib_sched *s;
 
 	fib_coarse_set(now);
 	fib_spin_lock(&tick.lock);
 	for (s = tick.first; s; s = s->next) {
-		mend(s, now);
-		fib_pinned_report(&s->pinned, now);
-		fib_longrun_look(s, now);
+		behind = mend(s, now);
+		fib_pinned_report(&s->pinned, now, fib_longrun_pipe);
+		fib_longrun_look(s, now, behind);
 		kept = keep_the_clock(s) && kept;
 	}
 	fib_longrun_report(now);

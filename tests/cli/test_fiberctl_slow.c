@@ -321,19 +321,44 @@ static void test_a_program_that_handles_the_signal_is_left_alone(void **state)
 	harness_free(hog);
 }
 
-static void test_lines_on_stderr_are_at_most_one_a_second(void **state)
+static void test_lines_on_stderr_name_the_place_and_are_one_a_minute(void **state)
 {
 	struct harness_process *hog = cli_start(NULL, "ready ", "hog", "--sleep", "30", NULL);
+	char program[HARNESS_PATH], place[32];
+	const char *const resolve[] = {"addr2line", "-fe", harness_program(program, "hog"), place,
+				       NULL};
+	struct harness_process *p;
 	unsigned lines = 0;
 	const char *at;
 
 	(void)state;
 	harness_end(hog);
-	for (at = hog->err.bytes; (at = strstr(at, "holds carrier")); at++)
+	for (at = hog->err.bytes; (at = strstr(at, "\"sleep-")); at++)
 		lines++;
-	/* At least 1.5 s; longer on a busy machine. */
-	assert_in_range(lines, 1, 29);
-	cli_contains(hog->err.bytes, "in a system call (1 since the last line)");
+	assert_int_equal(lines, 1);
+	at = strstr(hog->err.bytes, "\"sleep-");
+	cli_contains(at, " holds carrier ");
+	cli_contains(at, "in a system call, probably from hog+0x");
+	cli_contains(hog->err.bytes, "; other fibers wait meanwhile: 'fiberctl slow ");
+	assert_int_equal(sscanf(strstr(at, "hog+0x"), "hog+%31[0-9a-fx]", place), 1);
+	p = harness_run(resolve, NULL, CLI_SECONDS);
+	cli_expect(p, 0);
+	cli_contains(p->out.bytes, "hog_sleep\n");
+	harness_free(p);
+	harness_free(hog);
+}
+
+static void test_a_program_that_only_computes_has_no_line(void **state)
+{
+	struct harness_process *hog =
+		cli_start(NULL, "ready ", "hog", "--alone", "--spin", "8", "--sleep", "2", NULL);
+	json_t *answer = ask(hog->pid);
+
+	(void)state;
+	harness_end(hog);
+	assert_true(json_int(answer, "total") >= 2);
+	assert_string_equal(hog->err.bytes, "");
+	json_decref(answer);
 	harness_free(hog);
 }
 
@@ -347,7 +372,8 @@ int main(void)
 		cmocka_unit_test(test_runs_of_one_place_are_counted_together),
 		cmocka_unit_test(test_what_goes_on_is_said_to_go_on_and_follow_tells_each),
 		cmocka_unit_test(test_a_program_that_handles_the_signal_is_left_alone),
-		cmocka_unit_test(test_lines_on_stderr_are_at_most_one_a_second),
+		cmocka_unit_test(test_lines_on_stderr_name_the_place_and_are_one_a_minute),
+		cmocka_unit_test(test_a_program_that_only_computes_has_no_line),
 	};
 
 	harness_watchdog(110);

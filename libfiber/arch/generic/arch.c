@@ -145,3 +145,9 @@ uint64_t fib_arch_interrupted_sp(const void *ucontext)
 	(void)ucontext;
 	return 0;
 }
+
+bool fib_arch_after_call(const unsigned char before[FIB_ARCH_CALL])
+{
+	(void)before;
+	return false;
+}

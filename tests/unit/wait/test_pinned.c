@@ -305,6 +305,13 @@ static void test_pinned_ring_is_whole_after_waits_on_all_carriers(void **state)
 
 static int64_t clock_ns = 100 * SECOND;
 
+static struct fib_os_pipe *no_pipe(void)
+{
+	static struct fib_os_pipe none = FIB_OS_NO_PIPE;
+
+	return &none;
+}
+
 /* Return what a report prints at clock_ns. */
 static const char *report(void)
 {
@@ -314,7 +321,7 @@ static const char *report(void)
 
 	if (old < 0 || pipe2(pipes, O_NONBLOCK) < 0 || dup2(pipes[1], STDERR_FILENO) < 0)
 		abort();
-	fib_pinned_report(&s.pinned, clock_ns);
+	fib_pinned_report(&s.pinned, clock_ns, no_pipe);
 	dup2(old, STDERR_FILENO);
 	n = read(pipes[0], line, sizeof line - 1);
 	line[n > 0 ? n : 0] = 0;
@@ -333,7 +340,7 @@ static void report_into_a_full_pipe(void)
 	assert_int_equal(pipe(pipes), 0);
 	assert_int_equal(write(pipes[1], page, fcntl(pipes[1], F_SETPIPE_SZ, sizeof page)), 4096);
 	dup2(pipes[1], STDERR_FILENO);
-	fib_pinned_report(&s.pinned, clock_ns);
+	fib_pinned_report(&s.pinned, clock_ns, no_pipe);
 	dup2(old, STDERR_FILENO);
 	close(old);
 	close(pipes[0]);
@@ -378,6 +385,11 @@ static void test_pinned_report_names_the_fiber_at_most_once_a_second(void **stat
 	assert_string_equal(report(), "");
 	clock_ns += 1;
 	assert_report("libfiber: fiber [0-9]* \"again\" waits while pinned and is refused "
+		      "(sleep; 3 since the last line)\n");
+	f = carriers_spawn(&s, NULL, waits_thrice, NULL);
+	assert_int_equal(fiber_join(f, NULL, FIBER_FOREVER), 0);
+	clock_ns += SECOND;
+	assert_report("libfiber: fiber [0-9]* (test_pinned+0x*) waits while pinned and is refused "
 		      "(sleep; 3 since the last line)\n");
 	clock_ns += 5 * SECOND;
 	assert_string_equal(report(), "");

@@ -17,6 +17,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <fcntl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -37,6 +38,7 @@ static uint64_t before;
 static _Atomic uint64_t runner;
 static _Atomic int enough, hears;
 static int pipe_fds[2];
+static bool behind; /* other fibers wait for a carrier */
 
 /* counts in the test's thread only: the watchdog makes such requests too */
 static _Thread_local unsigned asked;
@@ -76,7 +78,7 @@ static void look(int64_t later)
 {
 	now += later;
 	fib_tick_lock();
-	fib_longrun_look(&s, now);
+	fib_longrun_look(&s, now, behind);
 	fib_tick_unlock();
 }
 
@@ -368,6 +370,54 @@ static void test_what_lasts_when_its_scheduler_goes_has_ended(void **state)
 	assert_false(event->lasts);
 }
 
+/* Have a line printed, if there is one; returns whether there is. */
+static bool prints_a_line(void)
+{
+	int fds[2], kept = dup(STDERR_FILENO);
+	char text[1024];
+	ssize_t n;
+
+	assert_int_equal(pipe2(fds, O_NONBLOCK), 0);
+	dup2(fds[1], STDERR_FILENO);
+	fib_tick_lock();
+	fib_longrun_report(now);
+	fib_tick_unlock();
+	dup2(kept, STDERR_FILENO);
+	n = read(fds[0], text, sizeof text - 1);
+	close(kept);
+	close(fds[0]);
+	close(fds[1]);
+	return n > 0;
+}
+
+static void test_a_run_that_delays_no_other_fiber_has_no_line(void **state)
+{
+	struct fiber *fiber = begin("reader", reads, &pipe_fds[0]);
+	bool alone, delaying, again;
+
+	(void)state;
+	/* Other fibers wait, but not after the threshold. */
+	behind = true;
+	assert_true(harness_until(sleeps_in_read, NULL, LIMIT_S));
+	look(THRESHOLD - MS);
+	behind = false;
+	assert_true(harness_until(recorded, NULL, LIMIT_S));
+	look(MS);
+	alone = prints_a_line();
+	/* Now one does, while the run lasts. */
+	behind = true;
+	look(MS);
+	delaying = prints_a_line();
+	look(120000 * MS / 1000);
+	again = prints_a_line();
+	behind = false;
+	assert_int_equal(write(pipe_fds[1], "x", 1), 1);
+	expect_end(fiber, (void *)1);
+	assert_false(alone);
+	assert_true(delaying);
+	assert_false(again);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -389,6 +439,8 @@ int main(void)
 			test_who_was_asked_before_the_process_was_stopped_has_time_to_answer, start,
 			stop),
 		cmocka_unit_test_setup_teardown(test_a_fiber_that_yields_alone_is_not_recorded,
+						start, stop),
+		cmocka_unit_test_setup_teardown(test_a_run_that_delays_no_other_fiber_has_no_line,
 						start, stop),
 		cmocka_unit_test_setup_teardown(test_what_lasts_when_its_scheduler_goes_has_ended,
 						start, stop),
