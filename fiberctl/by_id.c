@@ -9,32 +9,36 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "fiberctl/entry_names.h"
 #include "fiberctl/reply.h"
 #include "inspect/render/render.h"
-#include "inspect/text/escape.h"
 #include "tool/report.h"
 
 static int take(void *context, const void *payload, size_t length)
 {
 	struct fib_wire_acted *acted = context;
 
-	if (length < sizeof *acted)
+	/* What every process sends. */
+	if (length < offsetof(struct fib_wire_acted, entry))
 		return -EPROTO;
-	memcpy(acted, payload, sizeof *acted);
+	memset(acted, 0, sizeof *acted);
+	memcpy(acted, payload, length < sizeof *acted ? length : sizeof *acted);
 	acted->name[sizeof acted->name - 1] = 0;
 	return 0;
 }
 
-static void put_text(const struct fib_wire_acted *acted)
+static void put_text(const char *who, const struct fib_wire_acted *acted)
 {
 	const bool wake = acted->what == FIB_WIRE_ACT_WAKE;
+	struct ctl_entry_names names = {.who = who};
 	char name[sizeof acted->name * 4];
 
 	printf("fiber %" PRIu64 " \"%s\": ", acted->id,
-	       ins_escape_quoted(acted->name, name, sizeof name));
+	       ctl_entry_name(&names, acted->name, acted->entry, name, sizeof name));
 	if (wake)
 		puts("woken: its fiber_park returns");
 	else if (acted->ended_wait)
@@ -46,6 +50,7 @@ static void put_text(const struct fib_wire_acted *acted)
 	else
 		printf("cancelled: it is %s and told by its next wait\n",
 		       ins_words_state(NULL, acted->state));
+	ctl_entry_names_close(&names);
 }
 
 static void put_json(const char *key, const struct fib_wire_process *process,
@@ -90,7 +95,7 @@ int ctl_act_by_id(const struct tool_command *command, enum fib_wire_act_what wha
 	if (code == TOOL_WELL && arguments->json)
 		put_json(command->name, &reply.process, &acted);
 	else if (code == TOOL_WELL)
-		put_text(&acted);
+		put_text(arguments->word[0], &acted);
 	ctl_reply_close(&reply);
 	return code == TOOL_WELL ? tool_written(TOOL_WELL) : code;
 }

@@ -10,20 +10,24 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <pwd.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "fiberctl/entry_names.h"
 #include "fiberctl/fiberctl.h"
 #include "fiberctl/policy.h"
 #include "fiberctl/reply.h"
 #include "inspect/render/render.h"
 #include "inspect/text/duration.h"
 #include "inspect/text/json_put.h"
+#include "tool/frames.h"
 #include "tool/report.h"
 
 struct answer {
+	struct ctl_entry_names names;
 	struct fib_wire_audited head;
 	struct fib_wire_audit_entry *entries;
 };
@@ -39,14 +43,19 @@ static int take(void *context, const void *payload, size_t length)
 	memcpy(&a->head, payload, sizeof a->head);
 	free(a->entries);
 	a->entries = NULL;
-	if (a->head.entry_size < sizeof *a->entries ||
+	if (a->head.entry_size < offsetof(struct fib_wire_audit_entry, entry) ||
 	    (length - sizeof a->head) / a->head.entry_size < a->head.count)
 		return -EPROTO;
 	a->entries = calloc(a->head.count + 1, sizeof *a->entries);
 	if (!a->entries)
 		return -ENOMEM;
-	for (i = 0; i < a->head.count; i++)
-		memcpy(&a->entries[i], at + (size_t)i * a->head.entry_size, sizeof *a->entries);
+	for (i = 0; i < a->head.count; i++) {
+		struct fib_wire_audit_entry *e = &a->entries[i];
+
+		tool_frames_copy(e, sizeof *e, at + (size_t)i * a->head.entry_size,
+				 a->head.entry_size);
+		e->name[sizeof e->name - 1] = 0;
+	}
 	return 0;
 }
 
@@ -82,11 +91,14 @@ static const char *value(uint32_t what, uint64_t v, char *buf, size_t size)
 	return buf;
 }
 
-static const char *change(const struct fib_wire_audit_entry *e, char *buf, size_t size)
+static const char *change(struct ctl_entry_names *names, const struct fib_wire_audit_entry *e,
+			  char *buf, size_t size)
 {
-	char before[32], after[32];
+	char before[32], after[32], name[sizeof e->name * 4];
 
-	if (e->fiber)
+	if (e->fiber && *ctl_entry_name(names, e->name, e->entry, name, sizeof name))
+		snprintf(buf, size, "fiber %" PRIu64 " \"%s\"", e->fiber, name);
+	else if (e->fiber)
 		snprintf(buf, size, "fiber %" PRIu64, e->fiber);
 	else
 		snprintf(buf, size, "%s -> %s", value(e->what, e->before, before, sizeof before),
@@ -121,18 +133,18 @@ static const char *why(const struct fib_wire_audit_entry *e)
 	}
 }
 
-static void put_line(const struct fib_wire_audit_entry *e)
+static void put_line(struct ctl_entry_names *names, const struct fib_wire_audit_entry *e)
 {
 	const time_t seconds = (time_t)(e->wall / 1000000000);
 	const struct passwd *pw = getpwuid(e->uid);
-	char when[32] = "?", who[32], what[96];
+	char when[32] = "?", who[32], what[192];
 	struct tm tm;
 
 	if (localtime_r(&seconds, &tm))
 		strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &tm);
 	snprintf(who, sizeof who, "%u", (unsigned)e->uid);
 	printf("%-19s %9d %-12s %-10s %-24s %s%s\n", when, (int)e->pid, pw ? pw->pw_name : who,
-	       what_name(e->what), change(e, what, sizeof what),
+	       what_name(e->what), change(names, e, what, sizeof what),
 	       e->result < 0 ? "refused: " : "done", e->result < 0 ? why(e) : "");
 }
 
@@ -142,14 +154,14 @@ static void put_title(void)
 	       "RESULT");
 }
 
-static void put_text(const struct ctl_reply *reply, const struct answer *a)
+static void put_text(const struct ctl_reply *reply, struct answer *a)
 {
 	char taken[512];
 	uint32_t i;
 
 	put_title();
 	for (i = 0; i < a->head.count; i++)
-		put_line(&a->entries[i]);
+		put_line(&a->names, &a->entries[i]);
 	printf("shown %u of %" PRIu64 " change%s\n", a->head.count, a->head.total,
 	       a->head.total == 1 ? "" : "s");
 	if (reply->snapshot)
@@ -199,7 +211,7 @@ static void put_json(const struct ctl_reply *reply, const struct answer *a)
 }
 
 /* Print the new entries; *last is the highest serial seen. */
-static void put_new(const struct answer *a, bool json, uint64_t *last)
+static void put_new(struct answer *a, bool json, uint64_t *last)
 {
 	uint32_t i;
 
@@ -218,7 +230,7 @@ static void put_new(const struct answer *a, bool json, uint64_t *last)
 			putchar('\n');
 			json_decref(object);
 		} else {
-			put_line(e);
+			put_line(&a->names, e);
 		}
 	}
 }
@@ -264,7 +276,7 @@ static int once(struct ctl_reply *reply, struct answer *a, bool json)
 
 static int run(const struct tool_arguments *arguments)
 {
-	struct answer a = {.entries = NULL};
+	struct answer a = {.names.who = arguments->word[0]};
 	struct ctl_reply reply;
 	int code = ctl_reply_open(&reply, arguments->word[0]);
 
@@ -277,6 +289,7 @@ static int run(const struct tool_arguments *arguments)
 	else
 		code = follow(&reply, &a, arguments->json);
 	free(a.entries);
+	ctl_entry_names_close(&a.names);
 	ctl_reply_close(&reply);
 	return code;
 }

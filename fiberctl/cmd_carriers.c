@@ -13,6 +13,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "fiberctl/entry_names.h"
 #include "fiberctl/fiberctl.h"
 #include "fiberctl/stats.h"
 #include "fiberctl/reply.h"
@@ -24,21 +25,24 @@
 #define INTERVAL_MOST INT64_C(3600000000000)
 
 struct answer {
+	struct ctl_entry_names names;
 	struct ctl_stats before, now; /* before is empty with --once */
 	const struct ctl_reply *reply;
 };
 
 /* -- text -- */
 
-static void put_carrier(const struct answer *a, const struct fib_wire_runtime *r,
+static void put_carrier(struct answer *a, const struct fib_wire_runtime *r,
 			const struct fib_wire_carrier *c)
 {
 	char fiber[24] = "-", since[32] = "-", cpu[32] = "-", switches[32] = "-";
+	char name[sizeof c->name * 4] = "";
 	const struct ctl_stats_rates rate = ctl_stats_rates(&a->before, r, c);
 
 	if (c->fiber) {
 		snprintf(fiber, sizeof fiber, "%" PRIu64, c->fiber);
 		ins_duration_text(c->since, since, sizeof since);
+		ctl_entry_name(&a->names, c->name, c->entry, name, sizeof name);
 	}
 	if (!a->before.count) {
 		snprintf(switches, sizeof switches, "%" PRIu64, c->switches);
@@ -49,12 +53,12 @@ static void put_carrier(const struct answer *a, const struct fib_wire_runtime *r
 		snprintf(switches, sizeof switches, "%.0f", rate.switches);
 	if (rate.cpu >= 0)
 		snprintf(cpu, sizeof cpu, "%.1f%%", rate.cpu * 100);
-	printf("%7u %-9s %10s %8s %8u %8u %12s %8" PRIu64 " %8" PRIu64 " %8" PRIu64 " %8s\n",
+	printf("%7u %-9s %10s %8s %8u %8u %12s %8" PRIu64 " %8" PRIu64 " %8" PRIu64 " %8s%s%s\n",
 	       c->index, ctl_stats_state(c->state), fiber, since, c->queued, c->timers, switches,
-	       c->steals, c->wakeups, c->polls, cpu);
+	       c->steals, c->wakeups, c->polls, cpu, *name ? "  " : "", name);
 }
 
-static void put_runtime(const struct answer *a, const struct ctl_stats_runtime *runtime)
+static void put_runtime(struct answer *a, const struct ctl_stats_runtime *runtime)
 {
 	const struct fib_wire_runtime *r = &runtime->is;
 	char name[sizeof r->poller * 4], note[sizeof r->note * 4];
@@ -66,9 +70,9 @@ static void put_runtime(const struct answer *a, const struct ctl_stats_runtime *
 	       r->polls == 1 ? "" : "s", r->queued, r->spawned, r->ended);
 	if (r->note[0])
 		printf("note: %s\n", ins_escape_quoted(r->note, note, sizeof note));
-	printf("%7s %-9s %10s %8s %8s %8s %12s %8s %8s %8s %8s\n", "CARRIER", "STATE", "FIBER",
+	printf("%7s %-9s %10s %8s %8s %8s %12s %8s %8s %8s %8s  %s\n", "CARRIER", "STATE", "FIBER",
 	       "FOR", "QUEUED", "TIMERS", a->before.count ? "SWITCHES/S" : "SWITCHES", "STEALS",
-	       "WAKE-UPS", "POLLS", "CPU");
+	       "WAKE-UPS", "POLLS", "CPU", "NAME");
 	for (i = 0; i < runtime->count; i++)
 		put_carrier(a, r, &runtime->carriers[i]);
 }
@@ -92,7 +96,7 @@ static void put_rest(const struct answer *a)
 	putchar('\n');
 }
 
-static int put_text(const struct answer *a)
+static int put_text(struct answer *a)
 {
 	char taken[512];
 	size_t i;
@@ -218,7 +222,7 @@ static int ask(struct ctl_reply *reply, bool once, int64_t interval, struct answ
 static int run(const struct tool_arguments *arguments)
 {
 	const bool once = arguments->option[TOOL_OPT_ONCE];
-	struct answer a = {.reply = NULL};
+	struct answer a = {.names.who = arguments->word[0]};
 	struct ctl_reply reply;
 	int64_t interval;
 	int code;
@@ -236,6 +240,7 @@ static int run(const struct tool_arguments *arguments)
 	code = ask(&reply, once || reply.snapshot, interval, &a);
 	if (code == TOOL_WELL)
 		code = arguments->json ? put_json(&a) : put_text(&a);
+	ctl_entry_names_close(&a.names);
 	ctl_stats_free(&a.before);
 	ctl_stats_free(&a.now);
 	ctl_reply_close(&reply);
@@ -250,7 +255,7 @@ const struct tool_command ctl_carriers = {
 		"fibers that are in no carrier's run queue, and the number of fibers spawned and\n"
 		"exited. A note gives the reason if the poller is not the requested one\n"
 		"(FIBER_POLLER). Then one line for each carrier, with its state:\n"
-		"  running    it runs a fiber; its id and for how long\n"
+		"  running    it runs a fiber; its id, name and for how long\n"
 		"  searching  it looks for a fiber to run\n"
 		"  polling    it sleeps until a descriptor is ready\n"
 		"  idle       it sleeps until it is needed\n"

@@ -21,6 +21,7 @@
 #include "tool/process.h"
 #include "tool/report.h"
 #include "inspect/render/render_events.h"
+#include "inspect/symbols/fiber_names.h"
 #include "inspect/unwind/event_walk.h"
 #include "inspect/text/json_put.h"
 
@@ -292,7 +293,7 @@ int ctl_events(const struct tool_arguments *arguments, enum fib_wire_ring ring, 
 
 	if (code != TOOL_WELL)
 		return code;
-	if (ins_unwinder_new(l.source, &l.unwinder) < 0 ||
+	if (ins_fiber_names_begin(l.source) < 0 || ins_unwinder_new(l.source, &l.unwinder) < 0 ||
 	    ins_symbols_new(l.source->modules, &l.symbols) < 0 || ins_sites_new(&l.sites) < 0)
 		code = tool_cannot("%s", strerror(ENOMEM));
 	if (code == TOOL_WELL)

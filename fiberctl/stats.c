@@ -60,6 +60,7 @@ static int take_runtime(struct ctl_stats *m, const char *payload, size_t length)
 		struct fib_wire_carrier *c = &carriers[r->count++];
 
 		tool_frames_copy(c, sizeof *c, payload + length - (n - i) * size, size);
+		c->name[sizeof c->name - 1] = 0;
 		if (c->index != r->count - 1)
 			return -EPROTO;
 		/* Older programs have unused bytes there. */

@@ -3,11 +3,14 @@
 #include "inspect/model/event.h"
 
 #include <fiber/fiber.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 
 #include "inspect/model/words.h"
+
+#define OLDEST offsetof(struct fib_wire_event, entry) /* what every process sends */
 
 bool ins_event_take(const void *payload, size_t length, struct ins_event *ret)
 {
@@ -15,15 +18,18 @@ bool ins_event_take(const void *payload, size_t length, struct ins_event *ret)
 	struct fib_row *row = &ret->fiber.row;
 
 	memset(ret, 0, sizeof *ret);
-	if (length < sizeof *e)
+	if (length < OLDEST)
 		return false;
-	memcpy(e, payload, sizeof *e);
+	memcpy(e, payload, OLDEST);
 	/* A newer process may send more fields between the two. */
-	if (e->stack_size > length - sizeof *e)
+	if (e->stack_size > length - OLDEST)
 		return false;
+	if (length - e->stack_size >= sizeof *e)
+		memcpy(e, payload, sizeof *e);
 	e->name[sizeof e->name - 1] = 0;
 	row->id = e->fiber;
 	memcpy(row->name, e->name, sizeof row->name);
+	row->entry = e->entry;
 	row->state = FIBER_SUSPENDED;
 	row->carrier = FIB_ROW_CARRIER_NONE;
 	row->deadline = INT64_MAX;

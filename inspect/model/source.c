@@ -99,17 +99,38 @@ int ins_source_read(struct ins_source *source, const struct ins_request *request
 	return rc;
 }
 
+struct named_events {
+	struct ins_source *source;
+	ins_event_fn *fn;
+	void *context;
+};
+
+static int name_event(void *context, const struct ins_event *event)
+{
+	struct named_events *c = context;
+	struct ins_namer *namer = c->source->namer;
+	struct ins_event named;
+
+	if (!namer || event->fiber.row.name[0])
+		return c->fn(c->context, event);
+	named = *event;
+	namer->name(namer, c->source, &named.fiber);
+	return c->fn(c->context, &named);
+}
+
 int ins_events_read(struct ins_source *source, const struct fib_wire_events *request,
 		    ins_event_fn *fn, void *context, struct ins_summary *ret,
 		    struct ins_error *error)
 {
+	struct named_events names = {source, fn, context};
+
 	memset(ret, 0, sizeof *ret);
 	if (!source->ops->events)
 		return ins_error_set(
 			error, -EOPNOTSUPP,
 			"process %d: only a process that answers for itself has events",
 			(int)source->pid);
-	return source->ops->events(source, request, fn, context, ret, error);
+	return source->ops->events(source, request, name_event, &names, ret, error);
 }
 
 int64_t ins_fiber_left(const struct ins_fiber *fiber)

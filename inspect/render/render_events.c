@@ -44,14 +44,14 @@ static const char *say_site(struct ins_symbols *symbols, const struct ins_walk *
 void ins_text_event(FILE *out, const struct fib_layout *layout, struct ins_symbols *symbols,
 		    const struct ins_event *event, const struct ins_walk *walk)
 {
-	char when[32], took[32], name[sizeof event->e.name * 4], doing[320], site[1600];
+	char when[32], took[32], name[sizeof event->fiber.row.name * 4], doing[320], site[1600];
 
 	say_site(symbols, walk, ins_program_frame(symbols, walk), site, sizeof site);
 	fprintf(out, "%s %8s%s fiber %" PRIu64 " \"%s\" %s",
 		ins_timestamp_format(event->wall, when, sizeof when),
 		ins_duration_text(event->fiber.row.age, took, sizeof took),
 		event->e.flags & FIB_WIRE_EVENT_LASTS ? " and on" : "", event->e.fiber,
-		ins_escape_quoted(event->e.name, name, sizeof name),
+		ins_escape_quoted(event->fiber.row.name, name, sizeof name),
 		ins_event_doing(layout, event, doing, sizeof doing));
 	if (site[0])
 		fprintf(out, ": %s", site);
@@ -66,7 +66,7 @@ void ins_text_site_events(FILE *out, const struct fib_layout *layout, struct ins
 			  const struct ins_site *s)
 {
 	char doing[320], site[1600], total[32], min[32], median[32], max[32];
-	char first[32], last[32];
+	char first[32], last[32], name[sizeof s->event.fiber.row.name * 4];
 
 	say_site(symbols, &s->walk, s->frame, site, sizeof site);
 	fprintf(out, "%" PRIu64 " time%s %s", s->count, s->count == 1 ? "" : "s",
@@ -93,6 +93,9 @@ void ins_text_site_events(FILE *out, const struct fib_layout *layout, struct ins
 		fprintf(out, ", %" PRIu64 " of them going on", s->lasting);
 	fprintf(out, "] fiber%s", s->ids.count == 1 ? "" : "s");
 	ins_text_sample(out, &s->ids, s->count > INS_SAMPLE && s->ids.count == INS_SAMPLE);
+	if (s->ids.count == 1)
+		fprintf(out, " \"%s\"",
+			ins_escape_quoted(s->event.fiber.row.name, name, sizeof name));
 	fputc('\n', out);
 	ins_text_frames(out, symbols, &s->walk);
 }

@@ -96,7 +96,11 @@ static int control_events(struct ins_source *source, const struct fib_wire_event
 
 	ins_frames_begin_events(&c->frames, fn, context, ret);
 	rc = fib_wire_request(&c->client, FIB_WIRE_EVENTS, request, sizeof *request);
-	return rc < 0 ? failed(c, rc, error) : receive_all(c, error);
+	if (rc < 0)
+		return failed(c, rc, error);
+	rc = receive_all(c, error);
+	/* Also without an event, for the caller's own addresses. */
+	return rc == 0 ? ins_frames_map(&c->frames, error) : rc;
 }
 
 /*

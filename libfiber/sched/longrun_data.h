@@ -16,10 +16,10 @@ struct fib_longrun_hold {
 	int64_t used; /* carrier's CPU time at the first tick that saw it with a threshold set */
 	uint32_t stage;
 	int64_t asked_at;
-	uint64_t event; /* number of the event, once recorded */
-	uint64_t entry; /* the fiber's function */
-	bool delays;	/* past the threshold, other fibers waited */
-	bool told;	/* ... and the event was given to longrun_report.h */
+	uint64_t event;	 /* number of the event, once recorded */
+	uint64_t entry;	 /* the fiber's function */
+	unsigned behind; /* looks in succession, past the threshold, that saw other fibers wait */
+	bool told;	 /* the event was given to longrun_report.h */
 };
 
 #endif

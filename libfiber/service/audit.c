@@ -4,6 +4,9 @@
  */
 #include "service/audit.h"
 
+#include <string.h>
+
+#include "layout/row.h"
 #include "os/os.h"
 
 static struct {
@@ -38,9 +41,15 @@ void fib_audit(const struct fib_peer *peer, enum fib_wire_audit_what what, uint6
 }
 
 void fib_audit_fiber(const struct fib_peer *peer, enum fib_wire_audit_what what, uint64_t fiber,
-		     int result)
+		     const struct fib_row *row, int result)
 {
-	next(peer, what, result)->fiber = fiber;
+	struct fib_wire_audit_entry *e = next(peer, what, result);
+
+	e->fiber = fiber;
+	if (!row)
+		return;
+	e->entry = row->entry;
+	memcpy(e->name, row->name, sizeof e->name);
 }
 
 uint64_t fib_audit_total(void)

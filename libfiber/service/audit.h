@@ -8,7 +8,7 @@
  * A program records three things, each in a ring of its own: pinned waits (wait/pinned.h), written
  * by carriers without a lock; long runs (watch/longrun_ring.h); and these changes. They do not
  * share a ring: a storm of pinned waits would overwrite the entry of a policy change made a second
- * before, and an entry of 64 bytes would use the room of a stack.
+ * before, and an entry of 112 bytes would use the room of a stack.
  */
 #ifndef FIB_SERVICE_AUDIT_H
 #define FIB_SERVICE_AUDIT_H
@@ -24,9 +24,9 @@
 void fib_audit(const struct fib_peer *peer, enum fib_wire_audit_what what, uint64_t before,
 	       uint64_t after, int result);
 
-/* The peer has acted on a fiber, or was refused. */
+/* The peer has acted on a fiber, or was refused. row: the fiber, NULL if it was not found. */
 void fib_audit_fiber(const struct fib_peer *peer, enum fib_wire_audit_what what, uint64_t fiber,
-		     int result);
+		     const struct fib_row *row, int result);
 
 /*
  * The number of changes so far. The entry with that serial, counted from 1; NULL: it was

@@ -19,12 +19,13 @@
 #include "service/walk.h"
 #include "wait/by_id.h"
 
-static void note(const struct fib_peer *peer, int result)
+/* row: the fiber; NULL: it was not found. */
+static void note(const struct fib_peer *peer, const struct fib_row *row, int result)
 {
 	fib_audit_fiber(peer,
 			peer->cursor.act == FIB_WIRE_ACT_WAKE ? FIB_WIRE_AUDIT_WAKE
 							      : FIB_WIRE_AUDIT_CANCEL,
-			peer->cursor.id, result);
+			peer->cursor.id, row, result);
 }
 
 static bool begin(struct fib_peer *peer, const void *payload, size_t length)
@@ -41,7 +42,7 @@ static bool begin(struct fib_peer *peer, const void *payload, size_t length)
 	fib_walk_begin(&peer->cursor, request.id);
 	peer->cursor.act = request.what;
 	if (fib_answer_mode() < FIB_WIRE_ADMIN) {
-		note(peer, -EPERM);
+		note(peer, NULL, -EPERM);
 		fib_peer_error(peer, -EPERM,
 			       "this process lets nobody act on its fibers: start it with "
 			       "FIBER_CONTROL=admin");
@@ -79,7 +80,7 @@ static void act(struct fib_peer *peer, uint64_t index, const struct fib_row *row
 	struct fib_wire_acted acted = {.id = c->id, .what = c->act};
 	int rc = wake ? fib_wake_by_id(index, c->id) : fib_cancel_by_id(index, c->id);
 
-	note(peer, rc < 0 ? rc : 0);
+	note(peer, row, rc < 0 ? rc : 0);
 	if (rc < 0) {
 		refuse(peer, row, rc);
 		return;
@@ -88,6 +89,7 @@ static void act(struct fib_peer *peer, uint64_t index, const struct fib_row *row
 	acted.state = row->state;
 	acted.wait_kind = row->wait_kind;
 	memcpy(acted.name, row->name, sizeof acted.name);
+	acted.entry = row->entry;
 	fib_peer_frame(peer, FIB_WIRE_ACTED, &acted, sizeof acted);
 	fib_answer_end(peer);
 }
@@ -108,7 +110,7 @@ static bool step(struct fib_peer *peer, int64_t now)
 	}
 	if (!fib_walk_done(c))
 		return false;
-	note(peer, -ESRCH);
+	note(peer, NULL, -ESRCH);
 	refuse(peer, NULL, -ESRCH);
 	return true;
 }

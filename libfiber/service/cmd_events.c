@@ -87,6 +87,7 @@ static void append_run(struct fib_peer *peer, const struct fib_longrun_event *e)
 			 (fib_longrun_astray(e) ? FIB_WIRE_EVENT_ASTRAY : 0),
 		.stack_size = e->stack_size,
 		.stack_all = e->stack_low + e->stack_room - e->context.sp,
+		.entry = e->entry,
 	};
 
 	if (event.stack_all > e->stack_room)
@@ -137,6 +138,7 @@ static void append_wait(struct fib_peer *peer, const struct fib_pinned_event *e,
 					 : 0,
 		.stack_size = e->stack_size,
 		.stack_all = e->stack_all,
+		.entry = e->entry,
 	};
 
 	/* The frame of a waiting fiber is on some stack. */

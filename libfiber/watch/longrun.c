@@ -16,7 +16,7 @@
  * the cause.
  *
  * A line is printed only about a run that delays other fibers (longrun_report.c): past the
- * threshold, a look found a fiber that no carrier runs, a deadline that has passed, or descriptors
+ * threshold, some looks in succession found a fiber that no carrier runs, a deadline that has passed, or descriptors
  * that no carrier looks at.
  *
  * All of this belongs to the service thread; the lock of the list of schedulers excludes callers
@@ -41,6 +41,7 @@
 #define CLOSE_LOOKS INT64_C(6000000)	/* ns between two looks that count as close */
 #define STOPPED	    INT64_C(1000000000) /* ns between two looks: the whole process was stopped */
 #define UNREAD	    INT64_MIN		/* CPU time not read yet */
+#define DELAYS	    3 /* looks in succession that see other fibers wait: it is no moment */
 #define CPU_PART    8 /* at least one ns in so many must be on a CPU to count as computing */
 
 enum { SEEN, ASKED, RECORDED };
@@ -293,7 +294,7 @@ static void tell(struct fib_carrier *c, int64_t now)
 	struct fib_longrun_hold *h = &c->hold;
 	const struct fib_longrun_event *e;
 
-	if (h->stage != RECORDED || !h->delays || h->told)
+	if (h->stage != RECORDED || h->behind < DELAYS || h->told)
 		return;
 	h->told = true;
 	e = fib_longrun_ring_at(h->event);
@@ -366,8 +367,8 @@ static void look_at(struct fib_carrier *c, int64_t threshold, int64_t now, bool 
 		e->duration = now - h->began;
 	if (h->stage == SEEN && threshold && now - h->first >= threshold)
 		look_closer(c, &g, now);
-	if (behind && threshold && now - h->first >= threshold)
-		h->delays = true;
+	if (h->behind < DELAYS)
+		h->behind = behind && threshold && now - h->first >= threshold ? h->behind + 1 : 0;
 	tell(c, now);
 }
 

@@ -37,6 +37,17 @@ static uint32_t queued(struct fib_carrier *c)
 	       fib_load(&c->inbox.count) + fib_load(&c->idle_fibers.count) + !!fib_load(&c->woken);
 }
 
+/* The fiber may exit meanwhile, and its record be used again; both stay mapped. */
+fib_unwatched static void read_name(struct fiber *fiber, struct fib_wire_carrier *ret)
+{
+	const volatile char *name = fiber->name;
+	size_t i;
+
+	ret->entry = (uint64_t)(uintptr_t) * (fiber_fn *volatile *)&fiber->fn;
+	for (i = 0; i < sizeof ret->name - 1; i++)
+		ret->name[i] = name[i];
+}
+
 static void see_what_it_does(struct fib_carrier *c, struct fib_wire_carrier *ret)
 {
 	struct fiber *fiber;
@@ -56,8 +67,14 @@ static void see_what_it_does(struct fib_carrier *c, struct fib_wire_carrier *ret
 	 * counted.
 	 */
 	ret->since = fib_coarse_now() - fib_load(&fiber->since);
+	read_name(fiber, ret);
 	if (ret->since < 0 || fib_running_on(c) != fiber)
 		ret->since = 0;
+	if (fib_observe(&fiber->id) == ret->fiber)
+		return;
+	/* The name is another fiber's. */
+	ret->entry = 0;
+	ret->name[0] = 0;
 }
 
 static void count_carrier(struct fib_carrier *c, struct fib_wire_carrier *ret)

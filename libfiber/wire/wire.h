@@ -155,6 +155,7 @@ struct fib_wire_acted {
 	uint32_t state;	     /* enum fiber_state, when found */
 	uint32_t wait_kind;  /* what it waited for then */
 	char name[32];
+	uint64_t entry; /* the fiber's function; an older process does not send it */
 };
 
 /* The kind of a change, done or refused. */
@@ -176,6 +177,9 @@ struct fib_wire_audit_entry {
 	int32_t result; /* 0: done; negative errno: refused, nothing changed */
 	uint64_t fiber; /* 0: none */
 	uint64_t before, after;
+	/* Of that fiber, if it was found; an older process does not send them. */
+	uint64_t entry;
+	char name[32];
 };
 
 struct fib_wire_audited {
@@ -250,6 +254,8 @@ struct fib_wire_carrier {
 	uint64_t stacks;   /* free stacks in its cache */
 	uint64_t delayed;  /* total ns that fibers waited before they ran on it */
 	uint64_t delays[FIB_WIRE_DELAYS];
+	uint64_t entry; /* of the fiber that it runs, as its name; 0: none, or an older process */
+	char name[32];
 };
 
 struct fib_wire_runtime {
@@ -337,6 +343,7 @@ struct fib_wire_event {
 	uint32_t stack_size; /* bytes that follow */
 	uint64_t stack_all;  /* bytes in use */
 	char name[32];
+	uint64_t entry; /* the fiber's function; an older process does not send it */
 };
 #define FIB_WIRE_EVENT_LASTS	  1u /* it still lasts */
 #define FIB_WIRE_EVENT_REFUSED	  2u /* a pinned wait that was refused */

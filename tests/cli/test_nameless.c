@@ -47,6 +47,39 @@ static void test_every_command_shows_a_fiber_without_a_name_by_its_function(void
 	}
 }
 
+static void test_answers_to_actions_name_the_function_too(void **state)
+{
+	static const char *const admin[] = {"FIBER_CONTROL=admin", NULL};
+	const struct harness_how how = {.env = admin};
+	struct harness_process *acted = cli_start(&how, "ready ", "nameless", NULL);
+	const char *const id = cli_number((uint64_t)acted->pid);
+
+	(void)state;
+	expect(cli_run("fiberctl", "cancel", id, "1", NULL), "fiber 1 \"greet()\": cancelled", "");
+	expect(cli_run("fiberctl", "audit", id, NULL), " fiber 1 \"greet()\" ", " done\n");
+	harness_end(acted);
+	harness_free(acted);
+}
+
+static void test_events_and_carriers_name_the_function_too(void **state)
+{
+	struct harness_process *hog =
+		cli_start(NULL, "ready ", "hog", "--unnamed", "--sleep", "1", "--forever", NULL);
+	const char *const id = cli_number((uint64_t)hog->pid);
+	struct harness_process *p;
+
+	(void)state;
+	expect(cli_run("fiberctl", "slow", id, NULL), " in system call ", " \"hold()\"\n");
+	p = cli_run("fiberctl", "slow", id, "--json", NULL);
+	cli_expect(p, 0);
+	assert_null(strstr(p->out.bytes, "hold()"));
+	harness_free(p);
+	expect(cli_run("fiberctl", "carriers", id, "--once", NULL), "  hold_forever()\n", "NAME\n");
+	harness_end(hog);
+	cli_contains(hog->err.bytes, " (hog+0x");
+	harness_free(hog);
+}
+
 static void test_place_is_the_innermost_call_of_the_program(void **state)
 {
 	static const char *const tools[] = {"fiberctl", "fibertrace"};
@@ -94,6 +127,8 @@ static void test_a_first_function_that_left_no_frame_leaves_its_call(void **stat
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_answers_to_actions_name_the_function_too),
+		cmocka_unit_test(test_events_and_carriers_name_the_function_too),
 		cmocka_unit_test(test_every_command_shows_a_fiber_without_a_name_by_its_function),
 		cmocka_unit_test(test_place_is_the_innermost_call_of_the_program),
 		cmocka_unit_test(test_json_has_the_name_that_the_program_gave),

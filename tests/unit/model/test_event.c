@@ -52,11 +52,29 @@ static void test_an_event_becomes_a_fiber_that_can_be_walked(void **state)
 	assert_int_equal(event.fiber.row.fp, 0x7010);
 }
 
+static void test_an_event_of_an_older_process_has_no_function(void **state)
+{
+	const size_t older = offsetof(struct fib_wire_event, entry);
+	unsigned char bytes[sizeof sent];
+
+	(void)state;
+	sent.e.entry = 0x401000;
+	assert_true(ins_event_take(&sent, sizeof sent, &event));
+	assert_int_equal(event.fiber.row.entry, 0x401000);
+	memset(sent.stack, 0x55, sizeof sent.stack);
+	memcpy(bytes, &sent, older);
+	memcpy(bytes + older, sent.stack, sizeof sent.stack);
+	assert_true(ins_event_take(bytes, older + sizeof sent.stack, &event));
+	assert_int_equal(event.fiber.row.entry, 0);
+	assert_ptr_equal(event.fiber.stack, bytes + older);
+	assert_false(ins_event_take(bytes, older + sizeof sent.stack - 1, &event));
+}
+
 static void test_an_event_that_lies_about_its_size_is_refused(void **state)
 {
 	(void)state;
-	assert_false(ins_event_take(&sent, sizeof sent.e - 1, &event));
-	assert_false(ins_event_take(&sent, sizeof sent - 1, &event));
+	assert_false(ins_event_take(&sent, offsetof(struct fib_wire_event, entry) - 1, &event));
+	assert_false(ins_event_take(&sent, sizeof sent - sizeof sent.e.entry - 1, &event));
 	sent.e.stack_size = UINT32_MAX;
 	assert_false(ins_event_take(&sent, sizeof sent, &event));
 }
@@ -110,6 +128,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_an_event_becomes_a_fiber_that_can_be_walked, begin),
+		cmocka_unit_test_setup(test_an_event_of_an_older_process_has_no_function, begin),
 		cmocka_unit_test_setup(test_an_event_that_lies_about_its_size_is_refused, begin),
 		cmocka_unit_test_setup(test_an_event_that_lies_about_all_else_is_harmless, begin),
 		cmocka_unit_test_setup(test_words_say_what_it_did, begin),

@@ -28,7 +28,7 @@ static void test_audit_keeps_who_what_and_what_came_of_it(void **state)
 
 	(void)state;
 	fib_audit(&peer, FIB_WIRE_AUDIT_THRESHOLD, 20, 30, 0);
-	fib_audit_fiber(&peer, FIB_WIRE_AUDIT_CANCEL, 4711, -EPERM);
+	fib_audit_fiber(&peer, FIB_WIRE_AUDIT_CANCEL, 4711, NULL, -EPERM);
 	e = fib_audit_entry(1);
 	assert_int_equal(e->serial, 1);
 	assert_int_equal(e->pid, 77);

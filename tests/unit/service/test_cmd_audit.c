@@ -61,7 +61,7 @@ static void test_audit_is_sent_oldest_first(void **state)
 	(void)state;
 	fib_audit_forget();
 	for (i = 1; i <= FIB_AUDIT_KEPT + 3; i++)
-		fib_audit_fiber(&peer, FIB_WIRE_AUDIT_WAKE, i, 0);
+		fib_audit_fiber(&peer, FIB_WIRE_AUDIT_WAKE, i, NULL, 0);
 	head = ask();
 	assert_int_equal(head.total, FIB_AUDIT_KEPT + 3);
 	assert_int_equal(head.count, FIB_AUDIT_KEPT);

@@ -407,6 +407,14 @@ static void test_a_run_that_delays_no_other_fiber_has_no_line(void **state)
 	/* Now one does, while the run lasts. */
 	behind = true;
 	look(MS);
+	look(MS);
+	behind = false;
+	look(MS);
+	behind = true;
+	look(MS);
+	look(MS);
+	alone = prints_a_line() || alone;
+	look(MS);
 	delaying = prints_a_line();
 	look(120000 * MS / 1000);
 	again = prints_a_line();
