@@ -6,13 +6,17 @@
  * length against what is left of the enclosing part. After that a walk need not check lengths
  * again. sigbus_guard.h handles a file that is truncated later, while it is mapped.
  *
+ * Then the checksums are compared, so that damage to what the headers do not show is found too.
+ *
  * A snapshot of a million fibers is larger than the memory that reading it may take. So pages that
  * were walked over are released; they are read again if they are needed.
  */
 #include "inspect/source/snapshot.h"
+#include "inspect/source/snapshot_sums.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -227,6 +231,57 @@ static bool is_answer(const unsigned char *bytes, uint64_t size)
 	return false;
 }
 
+/* The sums section ends the file, and has the sums of all parts before it. */
+static int check_sums(const char *path, const struct ins_snapshot *s,
+		      const struct ins_snapshot_sums *sums, const unsigned char *bytes,
+		      uint64_t size, struct ins_error *error)
+{
+	const int part = ins_snapshot_sums_compare(sums, bytes, size);
+	char what[64] = "its list of checksums is wrong";
+
+	if (bytes + size != s->bytes + s->size)
+		return bad(path, error, "is damaged: its checksums are not at its end; " AGAIN);
+	if (part < 0)
+		return 0;
+	if (part == 0)
+		snprintf(what, sizeof what, "its header differs from its checksum");
+	else if (part < (int)sums->count)
+		snprintf(what, sizeof what, "section %d differs from its checksum", part);
+	return ins_error_set(error, -EINVAL, "%s: is damaged: %s; " AGAIN, path, what);
+}
+
+/* The checksum of a section, of which `bytes` are the contents. */
+static uint32_t sum_of(const struct ins_snapshot_section *section, const unsigned char *bytes)
+{
+	const uint32_t sum = ins_snapshot_sum_pages(0, bytes, section->size);
+
+	return ins_snapshot_sum(sum, section, sizeof *section);
+}
+
+/*
+ * Compare all parts with their checksums. A file without any is of an older version: then its
+ * header does not promise them.
+ */
+static int check_parts(const char *path, const struct ins_snapshot *s, struct ins_error *error)
+{
+	const bool promised = s->head.flags & INS_SNAPSHOT_SUMMED;
+	const unsigned char *at = s->sections, *bytes;
+	struct ins_snapshot_sums sums = {0};
+	struct ins_snapshot_section section;
+
+	ins_snapshot_sums_add(&sums, ins_snapshot_sum(0, s->bytes, s->head.head_size));
+	while (next_section(s, &at, &section, &bytes)) {
+		if (section.type == INS_SNAPSHOT_SUMS && promised)
+			return check_sums(path, s, &sums, bytes, section.size, error);
+		if (section.type == INS_SNAPSHOT_SUMS)
+			return bad(path, error,
+				   "is damaged: its header denies its checksums; " AGAIN);
+		if (promised && !ins_snapshot_sums_add(&sums, sum_of(&section, bytes)))
+			return bad(path, error, "is damaged: it has too many sections; " AGAIN);
+	}
+	return promised ? bad(path, error, "is damaged: its checksums are missing; " AGAIN) : 0;
+}
+
 static int check_sections(const char *path, const struct ins_snapshot *s, struct ins_error *error)
 {
 	const unsigned char *at = s->sections, *bytes;
@@ -259,6 +314,8 @@ int ins_snapshot_open(const char *path, struct ins_error *error, struct ins_snap
 		rc = take_head(path, s, error);
 	if (rc == 0)
 		rc = check_sections(path, s, error);
+	if (rc == 0)
+		rc = check_parts(path, s, error);
 	if (rc < 0) {
 		ins_snapshot_close(s);
 		return rc;

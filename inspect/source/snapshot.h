@@ -9,8 +9,10 @@
  *   use different files;
  * - once: the vdso, which has no file;
  * - once: where plain threads were that held something;
- * - once: all threads as rows.
- * Unknown sections are skipped. Headers only grow at their ends.
+ * - once: all threads as rows;
+ * - once, the last one: the checksums of all that is before it.
+ * Unknown sections are skipped. Headers only grow at their ends. A file of an older version has no
+ * checksums, and is read without them; its header says so.
  *
  * Numbers are in the byte order of the machine that wrote the file, which must be the reader's.
  */
@@ -43,8 +45,10 @@ struct ins_snapshot_head {
 	char name[64];	  /* of the program */
 	char host[256];
 	uint32_t threads; /* of the process; 0: unknown */
-	uint32_t unused;
+	uint32_t flags;	  /* INS_SNAPSHOT_SUMMED */
 };
+
+#define INS_SNAPSHOT_SUMMED 1u /* the last section has checksums */
 
 struct ins_snapshot_section {
 	uint32_t magic;
@@ -89,6 +93,13 @@ struct ins_snapshot_file {
  */
 #define INS_SNAPSHOT_THREAD_ROWS 0x10004u
 
+/*
+ * Once, the last one, if the header says so: uint32_t, the CRC-32 of the header, then of each
+ * section before this one in order, of its contents followed by its struct ins_snapshot_section;
+ * then the CRC-32 of these numbers (snapshot_sums.h).
+ */
+#define INS_SNAPSHOT_SUMS 0x10005u
+
 /* -- reading: snapshot.c -- */
 
 struct ins_snapshot;
@@ -102,8 +113,8 @@ bool ins_snapshot_begins(const char *path);
 
 /*
  * Open a snapshot and check that it is complete: each section is made of whole frames and ends with
- * the last frame of an answer. The contents of frames are not checked. Returns 0, or a negative
- * errno with error set.
+ * the last frame of an answer, and each part has its checksum, if the file has checksums; this reads
+ * all of the file. What frames mean is not checked. Returns 0, or a negative errno with error set.
  */
 int ins_snapshot_open(const char *path, struct ins_error *error, struct ins_snapshot **ret);
 void ins_snapshot_close(struct ins_snapshot *snapshot); /* NULL: no effect */

@@ -10,6 +10,7 @@
  * stacks, which may include passwords, so only its owner may read it.
  */
 #include "inspect/source/snapshot.h"
+#include "inspect/source/snapshot_sums.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -65,7 +66,9 @@ struct writer {
 	int64_t timeout_ns;
 	pid_t peer; /* the process that listens on the socket; 0: unknown yet */
 	FILE *out;
-	size_t untold;		  /* bytes written since the last write-out */
+	size_t untold; /* bytes written since the last write-out */
+	uint32_t sum;  /* of the contents of the section that is being written */
+	struct ins_snapshot_sums sums;
 	struct ins_source source; /* for the decoder */
 	struct ins_frames frames;
 	struct ins_summary summary;
@@ -87,6 +90,7 @@ static int put(struct writer *w, const void *bytes, size_t size)
 {
 	if (fwrite(bytes, 1, size, w->out) != size)
 		return cannot_write(w, errno ? -errno : -EIO);
+	w->sum = ins_snapshot_sum(w->sum, bytes, size);
 	w->untold += size;
 	if (w->untold < PIECE)
 		return 0;
@@ -115,9 +119,12 @@ static int put_at(struct writer *w, long offset, const void *bytes, size_t size)
 static int begin_section(struct writer *w, uint32_t type, long *ret_at)
 {
 	const struct ins_snapshot_section section = {INS_SNAPSHOT_SECTION, type, 0};
+	int rc;
 
 	*ret_at = ftell(w->out);
-	return put(w, &section, sizeof section);
+	rc = put(w, &section, sizeof section);
+	w->sum = 0;
+	return rc;
 }
 
 static int end_section(struct writer *w, uint32_t type, long at)
@@ -125,6 +132,8 @@ static int end_section(struct writer *w, uint32_t type, long at)
 	struct ins_snapshot_section section = {INS_SNAPSHOT_SECTION, type, 0};
 
 	section.size = (uint64_t)(ftell(w->out) - at) - sizeof section;
+	if (!ins_snapshot_sums_add(&w->sums, ins_snapshot_sum(w->sum, &section, sizeof section)))
+		return ins_error_set(w->error, -EOVERFLOW, "too many sections");
 	return put_at(w, at, &section, sizeof section);
 }
 
@@ -329,6 +338,18 @@ static int put_vdso(struct writer *w)
 	return rc < 0 ? rc : end_section(w, INS_SNAPSHOT_VDSO, at);
 }
 
+/* The last section. Its size is known, and with it that of the file, which the head has. */
+static int put_sums(struct writer *w, const struct ins_snapshot_head *head)
+{
+	struct ins_snapshot_section section = {INS_SNAPSHOT_SECTION, INS_SNAPSHOT_SUMS, 0};
+	int rc;
+
+	w->sums.at[0] = ins_snapshot_sum(0, head, sizeof *head);
+	section.size = ins_snapshot_sums_end(&w->sums);
+	rc = put(w, &section, sizeof section);
+	return rc == 0 ? put(w, w->sums.at, section.size) : rc;
+}
+
 static void fill_head(struct writer *w)
 {
 	struct ins_snapshot_head *h = &w->taken->head;
@@ -338,6 +359,7 @@ static void fill_head(struct writer *w)
 	memcpy(h->magic, INS_SNAPSHOT_MAGIC, sizeof h->magic);
 	h->version = INS_SNAPSHOT_VERSION;
 	h->head_size = sizeof *h;
+	h->flags = INS_SNAPSHOT_SUMMED;
 	h->taken = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 	h->machine = ins_machine_self();
 	if (gethostname(h->host, sizeof h->host - 1) < 0)
@@ -356,6 +378,7 @@ static int write_all(struct writer *w)
 	fill_head(w);
 	if (w->rows)
 		ins_snapshot_look(w->rows, &w->looks);
+	ins_snapshot_sums_add(&w->sums, 0); /* the header's, which is known last */
 	ins_frames_begin(&w->frames, &request, note_thread, w, &w->summary);
 	for (i = 0; rc == 0 && i < sizeof questions / sizeof questions[0]; i++) {
 		rc = ask(w, &questions[i]);
@@ -374,7 +397,8 @@ static int write_all(struct writer *w)
 		rc = put_vdso(w);
 	if (rc < 0)
 		return rc;
-	h->size = (uint64_t)ftell(w->out);
+	h->size = (uint64_t)ftell(w->out) + sizeof(struct ins_snapshot_section) +
+		  (w->sums.count + 1) * sizeof w->sums.at[0];
 	h->now = w->frames.now;
 	h->threads = w->count_threads;
 	h->pid = w->source.pid;
@@ -382,7 +406,9 @@ static int write_all(struct writer *w)
 	w->taken->total = w->summary.total;
 	w->taken->shown = w->summary.shown;
 	w->taken->sampled_ns = w->summary.sampled_ns;
-	rc = put_at(w, 0, h, sizeof *h);
+	rc = put_sums(w, h);
+	if (rc == 0)
+		rc = put_at(w, 0, h, sizeof *h);
 	if (rc == 0 && (fflush(w->out) != 0 || fsync(fileno(w->out)) < 0))
 		rc = cannot_write(w, -errno);
 	return rc;

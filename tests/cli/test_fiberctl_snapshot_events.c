@@ -218,6 +218,18 @@ static void test_nothing_is_changed_or_followed_in_it(void **state)
 /* The sections that an older fiberctl wrote, and the minimum. */
 static const uint32_t former[] = {FIB_WIRE_STACK,  FIB_WIRE_CARRIERS,  FIB_WIRE_COUNTERS,
 				  FIB_WIRE_POLICY, INS_SNAPSHOT_FILES, 0};
+static const uint32_t unsummed[] = {FIB_WIRE_STACK,
+				    FIB_WIRE_CARRIERS,
+				    FIB_WIRE_COUNTERS,
+				    FIB_WIRE_POLICY,
+				    FIB_WIRE_WATCHDOG,
+				    FIB_WIRE_AUDIT,
+				    INS_SNAPSHOT_EVENTS(FIB_WIRE_RING_PINNED),
+				    INS_SNAPSHOT_EVENTS(FIB_WIRE_RING_SLOW),
+				    INS_SNAPSHOT_FILES,
+				    INS_SNAPSHOT_VDSO,
+				    INS_SNAPSHOT_THREADS,
+				    0};
 static const uint32_t least[] = {FIB_WIRE_STACK, INS_SNAPSHOT_FILES, 0};
 
 static bool is_among(const uint32_t *types, uint32_t type)
@@ -249,6 +261,7 @@ static void copy_some(const char *from, const char *to, const uint32_t *types)
 		at += all;
 	}
 	head->size = (uint64_t)ftell(out);
+	head->flags &= ~INS_SNAPSHOT_SUMMED;
 	rewind(out);
 	assert_int_equal(fwrite(head, 1, sizeof(*head), out), sizeof(*head));
 	fclose(in);
@@ -297,16 +310,22 @@ static void test_one_with_fibers_only_lacks_the_rest(void **state)
 	expect_lacking("metrics", path, "this snapshot does not have it");
 }
 
-/* Change each byte of the parts that are not about fibers. */
-static void test_damaged_ones_are_refused_or_read_and_never_crash(void **state)
+/*
+ * Change bytes of all parts, in a file without checksums: with them no command would read what
+ * follows the change.
+ */
+static void test_damaged_ones_without_checksums_are_refused_or_read_and_never_crash(void **state)
 {
 	static char bytes[1 << 20];
-	char other[HARNESS_PATH];
+	char other[HARNESS_PATH], plain[HARNESS_PATH];
 	unsigned refused = 0, tries = 0;
-	FILE *f = fopen(file, "r");
-	const size_t size = fread(bytes, 1, sizeof(bytes), f);
+	size_t size;
+	FILE *f;
 
 	(void)state;
+	copy_some(file, harness_file(plain, "unsummed.snap"), unsummed);
+	f = fopen(plain, "r");
+	size = fread(bytes, 1, sizeof(bytes), f);
 	fclose(f);
 	harness_file(other, "damaged.snap");
 	for (size_t at = sizeof(struct ins_snapshot_head); at < size;
@@ -363,7 +382,8 @@ int main(void)
 		cmocka_unit_test(test_nothing_is_changed_or_followed_in_it),
 		cmocka_unit_test(test_one_of_a_former_version_is_read_and_lacks_them),
 		cmocka_unit_test(test_one_with_fibers_only_lacks_the_rest),
-		cmocka_unit_test(test_damaged_ones_are_refused_or_read_and_never_crash),
+		cmocka_unit_test(
+			test_damaged_ones_without_checksums_are_refused_or_read_and_never_crash),
 		cmocka_unit_test(test_it_answers_when_the_process_has_gone),
 	};
 

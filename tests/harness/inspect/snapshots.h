@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "inspect/source/snapshot.h"
+#include "inspect/source/snapshot_sums.h"
 #include "tests/harness/inspect/rows.h"
 #include "tests/harness/paths.h"
 #include "wire/thread.h"
@@ -15,7 +16,7 @@
 #define SNAPSHOT_MAPS "7f0000000000-7f0000001000 r-xp 00000000 08:01 12   /nonexistent/library\n"
 
 struct snapshot_file {
-	unsigned char at[SNAPSHOT_ROOM];
+	_Alignas(8) unsigned char at[SNAPSHOT_ROOM];
 	size_t size;
 	size_t section; /* offset of the open section */
 };
@@ -60,6 +61,30 @@ static inline void snapshot_section_end(struct snapshot_file *f)
 
 	memcpy(f->at + f->section + offsetof(struct ins_snapshot_section, size), &size,
 	       sizeof size);
+}
+
+/* Append the checksums of all parts: the file is as fiberctl writes it. */
+static inline void snapshot_sums(struct snapshot_file *f)
+{
+	struct ins_snapshot_head *head = (struct ins_snapshot_head *)f->at;
+	struct ins_snapshot_sums sums = {0};
+	struct ins_snapshot_section section;
+	size_t at = head->head_size;
+
+	ins_snapshot_sums_add(&sums, 0);
+	for (; at < f->size; at += sizeof section + section.size) {
+		memcpy(&section, f->at + at, sizeof section);
+		ins_snapshot_sums_add(
+			&sums, ins_snapshot_sum(ins_snapshot_sum(0, f->at + at + sizeof section,
+								 section.size),
+						&section, sizeof section));
+	}
+	head->flags |= INS_SNAPSHOT_SUMMED;
+	head->size = f->size + sizeof section + (sums.count + 1) * sizeof sums.at[0];
+	sums.at[0] = ins_snapshot_sum(0, head, head->head_size);
+	snapshot_section(f, INS_SNAPSHOT_SUMS);
+	snapshot_put(f, sums.at, ins_snapshot_sums_end(&sums));
+	snapshot_section_end(f);
 }
 
 /* Set the size in the header and write the file. */

@@ -178,6 +178,61 @@ static void test_sections_and_frames_that_do_not_fit_are_refused(void **state)
 	expect_error("is not whole");
 }
 
+static void test_each_byte_of_one_with_checksums_counts(void **state)
+{
+	size_t at;
+
+	(void)state;
+	snapshot_whole(&file);
+	snapshot_sums(&file);
+	snapshot_save(&file, path);
+	assert_int_equal(ins_snapshot_open(path, &error, &snapshot), 0);
+	ins_snapshot_close(snapshot);
+	for (at = 0; at < file.size; at++) {
+		FILE *out = fopen(path, "r+");
+
+		file.at[at] ^= (unsigned char)(1u << at % 8);
+		assert_int_equal(fseek(out, (long)at, SEEK_SET), 0);
+		assert_int_equal(fwrite(file.at + at, 1, 1, out), 1);
+		assert_int_equal(fclose(out), 0);
+		if (ins_snapshot_open(path, &error, &snapshot) != -EINVAL)
+			fail_msg("byte %zu does not count", at);
+		file.at[at] ^= (unsigned char)(1u << at % 8);
+		out = fopen(path, "r+");
+		fseek(out, (long)at, SEEK_SET);
+		fwrite(file.at + at, 1, 1, out);
+		fclose(out);
+	}
+}
+
+static void test_damage_is_named_by_its_part(void **state)
+{
+	size_t head = sizeof(struct ins_snapshot_head), end;
+
+	(void)state;
+	snapshot_whole(&file);
+	end = file.size;
+	snapshot_sums(&file);
+	file.at[offsetof(struct ins_snapshot_head, name)] ^= 1;
+	expect_error("is damaged: its header differs from its checksum; copy it again");
+	file.at[offsetof(struct ins_snapshot_head, name)] ^= 1;
+	file.at[head + sizeof(struct ins_snapshot_section) + sizeof(struct fib_wire_header)] ^= 1;
+	expect_error("is damaged: section 1 differs from its checksum");
+	file.at[head + sizeof(struct ins_snapshot_section) + sizeof(struct fib_wire_header)] ^= 1;
+	file.at[file.size - 1] ^= 1;
+	expect_error("is damaged: its list of checksums is wrong");
+	file.at[file.size - 1] ^= 1;
+	file.at[end + offsetof(struct ins_snapshot_section, type)] ^= 0x80;
+	expect_error("is damaged: its checksums are missing");
+	file.at[end + offsetof(struct ins_snapshot_section, type)] ^= 0x80;
+	file.at[offsetof(struct ins_snapshot_head, flags)] ^= INS_SNAPSHOT_SUMMED;
+	expect_error("is damaged: its header denies its checksums");
+	file.at[offsetof(struct ins_snapshot_head, flags)] ^= INS_SNAPSHOT_SUMMED;
+	snapshot_section(&file, 0x20002);
+	snapshot_section_end(&file);
+	expect_error("is damaged: its checksums are not at its end");
+}
+
 static struct ins_modules *modules_at(uint64_t start, struct ins_problems *problems)
 {
 	struct ins_modules *modules;
@@ -364,6 +419,8 @@ int main(void)
 		cmocka_unit_test(test_one_that_is_cut_anywhere_is_refused),
 		cmocka_unit_test(test_one_with_something_behind_it_is_refused),
 		cmocka_unit_test(test_sections_and_frames_that_do_not_fit_are_refused),
+		cmocka_unit_test(test_each_byte_of_one_with_checksums_counts),
+		cmocka_unit_test(test_damage_is_named_by_its_part),
 		cmocka_unit_test(test_a_module_is_told_what_its_file_was),
 		cmocka_unit_test(test_the_vdso_of_another_kernel_is_in_it),
 		cmocka_unit_test(test_a_large_one_is_not_in_memory_as_a_whole),
