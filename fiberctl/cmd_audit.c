@@ -304,6 +304,11 @@ const struct tool_command ctl_audit = {
 		"after or the fiber, and whether it was done or refused. The program keeps the\n"
 		"last 128 and counts the older ones; its other records do not displace them.\n"
 		"--follow continues with new changes.\n",
+	.example =
+		"audit labels\n"
+		"WHEN                      PID USER         WHAT       CHANGE\n"
+		"2026-11-26 03:41:00     15814 root         cancel     fiber 3 \"worker-2\"  ...\n"
+		"shown 1 of 1 change\n",
 	.least = 1,
 	.most = 1,
 	.options = TOOL_TAKES(TOOL_OPT_FOLLOW),

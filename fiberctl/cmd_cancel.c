@@ -18,6 +18,8 @@ const struct tool_command ctl_cancel = {
 		"\n"
 		"Refused unless the program was started with FIBER_CONTROL=admin. In both cases\n"
 		"the program records the request: see 'fiberctl audit'.\n",
+	.example = "cancel labels 3\n"
+		   "fiber 3 \"worker-2\": cancelled: its wait (park) ends with -ECANCELED\n",
 	.least = 2,
 	.most = 2,
 	.live = true,

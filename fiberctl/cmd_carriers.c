@@ -264,6 +264,12 @@ const struct tool_command ctl_carriers = {
 		"its share of a CPU. For the values per second there are two samples, --interval\n"
 		"apart (200ms); --once prints totals instead. Then the stack pool, and the CPU\n"
 		"time of the service thread, including this request.\n",
+	.example = "carriers httpd\n"
+		   "runtime 1: poller epoll, 16695 polls, 0 queued for any carrier, ...\n"
+		   "CARRIER STATE          FIBER      FOR   QUEUED   TIMERS   SWITCHES/S  ...\n"
+		   "      0 idle               -        -        0        0        17770  ...\n"
+		   "      1 searching          -        -        0        0        18452  ...\n"
+		   "...\n",
 	.least = 1,
 	.most = 1,
 	.options = TOOL_TAKES(TOOL_OPT_INTERVAL) | TOOL_TAKES(TOOL_OPT_ONCE),

@@ -302,6 +302,11 @@ const struct tool_command ctl_metrics = {
 		"name of the temporary file does not end in '.prom'. A timer for the node\n"
 		"exporter and a dashboard for Grafana are installed: see fiberctl(1). --json\n"
 		"prints the same metrics as JSON.\n",
+	.example = "metrics httpd\n"
+		   "# HELP libfiber_up Whether the process has answered.\n"
+		   "# TYPE libfiber_up gauge\n"
+		   "libfiber_up{pid=\"15573\"} 1\n"
+		   "...\n",
 	.least = 0,
 	.most = 1,
 	.options = TOOL_TAKES(TOOL_OPT_OUTPUT),

@@ -18,6 +18,9 @@ const struct tool_command ctl_pinned = {
 		"records none.\n"
 		"--follow prints a line when such a wait begins, and another line with its\n"
 		"duration when it has ended.\n",
+	.example = "pinned --follow hog\n"
+		   "03:12:07.482    51ms fiber 9 \"pin-0\" pinned in sleep: hog_pin at "
+		   "fixtures/h...\n",
 	.least = 1,
 	.most = 1,
 	.options = TOOL_TAKES(TOOL_OPT_ALL_FRAMES) | TOOL_TAKES(TOOL_OPT_FOLLOW),

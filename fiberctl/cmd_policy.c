@@ -86,6 +86,8 @@ const struct tool_command ctl_policy = {
 		"  silent  counts it and blocks the carrier\n"
 		"A change takes effect with the next wait. Programs started with FIBER_CONTROL=ro\n"
 		"refuse it.\n",
+	.example = "policy httpd\n"
+		   "pinned blocking: warn (0 events so far)\n",
 	.least = 1,
 	.most = 2,
 	.run = run,

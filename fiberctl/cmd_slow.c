@@ -17,6 +17,11 @@ const struct tool_command ctl_slow = {
 		"when, for how long, which fibers, whether they computed or in which system call\n"
 		"they were, and the stack. The program keeps the last 128. --follow prints a line\n"
 		"for each as it happens, and another line with its duration when it has ended.\n",
+	.example = "slow hog\n"
+		   "3 times computing: hog_spin at fixtures/hog.c:39 [176ms in all, ...\n"
+		   "  #4  hog_spin+0x20 at fixtures/hog.c:39\n"
+		   "  #5  hold_once (inlined) at fixtures/hog.c:82\n"
+		   "...\n",
 	.least = 1,
 	.most = 1,
 	.options = TOOL_TAKES(TOOL_OPT_ALL_FRAMES) | TOOL_TAKES(TOOL_OPT_FOLLOW),

@@ -110,6 +110,9 @@ const struct tool_command ctl_snapshot = {
 		"program's files are needed for names and backtraces. FILE contains stacks of the\n"
 		"program, so only its owner can read it. An existing file is only replaced with\n"
 		"--force, and only by a complete one.\n",
+	.example = "snapshot httpd -o 1.snap\n"
+		   "1.snap: 91855 bytes: httpd, process 15573\n"
+		   "shown 5 of 5 fibers, sampled over 86us\n",
 	.least = 1,
 	.most = 1,
 	.options = TOOL_TAKES(TOOL_OPT_OUTPUT) | TOOL_TAKES(TOOL_OPT_FORCE),

@@ -179,6 +179,11 @@ const struct tool_command ctl_top = {
 		"and rates are over the time since the first fiber was spawned.\n"
 		"\n"
 		"At most one twentieth of a CPU is used, whatever -n says.\n",
+	.example = "top httpd --once\n"
+		   "httpd, process 15573: 5 fibers, 2 carriers, ok; in 201ms: 0.0% cpu, ...\n"
+		   "states: 0 running, 0 runnable, 5 suspended, 0 created, 0 dead\n"
+		   "waits: 2 mutex, 2 fd, 1 sleep\n"
+		   "...\n",
 	.least = 1,
 	.most = 1,
 	.options = TOOL_TAKES(TOOL_OPT_GROUP_BY) | TOOL_TAKES(TOOL_OPT_INTERVAL) |

@@ -17,6 +17,8 @@ const struct tool_command ctl_wake = {
 		"\n"
 		"Refused unless the program was started with FIBER_CONTROL=admin. In both cases\n"
 		"the program records the request: see 'fiberctl audit'.\n",
+	.example = "wake labels 2\n"
+		   "fiber 2 \"worker-1\": woken: its fiber_park returns\n",
 	.least = 2,
 	.most = 2,
 	.live = true,

@@ -369,6 +369,10 @@ const struct tool_command ctl_watch = {
 		"Elsewhere a line '--- WHEN' comes before each output, with --json an empty line.\n"
 		"-n belongs to watch and every other option to COMMAND, in any position. Without\n"
 		"COMMAND: the processes that can be asked.\n",
+	.example = "watch -n 1 list httpd --limit 1\n"
+		   "        ID STATE          AGE   SWITCHES      STACK  WAIT                ...\n"
+		   "         1 suspended    15.6s          4   664/256k  fd 4 read           ...\n"
+		   "...\n",
 	.least = 0,
 	.most = TOOL_WORDS,
 	.options = TOOL_TAKES(TOOL_OPT_INTERVAL),

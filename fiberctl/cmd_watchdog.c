@@ -75,6 +75,8 @@ const struct tool_command ctl_watchdog = {
 		"'fiberctl help slow'. TIME has a unit, as in 50ms. A change takes effect at\n"
 		"once, also for fibers that run already, in all runtimes of the process. Programs\n"
 		"started with FIBER_CONTROL=ro refuse it.\n",
+	.example = "watchdog httpd 50ms\n"
+		   "watchdog: 50ms, was 20ms (0 long runs so far)\n",
 	.least = 1,
 	.most = 2,
 	.run = run,

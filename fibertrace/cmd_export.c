@@ -41,6 +41,7 @@ const struct tool_command trace_export = {
 	.help = "Writes what 'record' kept as a timeline that https://ui.perfetto.dev and\n"
 		"chrome://tracing open (Trace Event Format, JSON): a track for each carrier and\n"
 		"each fiber, and an arrow from each waker to the fiber that it wakes.\n",
+	.example = "export httpd.rec --perfetto > httpd.json\n",
 	.least = 1,
 	.most = 1,
 	.options = TOOL_TAKES(TOOL_OPT_FORCE) | TOOL_TAKES(TOOL_OPT_OUTPUT) |

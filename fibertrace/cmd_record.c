@@ -127,6 +127,9 @@ const struct tool_command trace_record = {
 		"stacks of all fibers are sampled at the start, at the end, and about every\n"
 		"second or as --stacks-every says; less often if that takes long. --json: a\n"
 		"summary at the end.\n",
+	.example = "record httpd -o httpd.rec --for 2s\n"
+		   "recording: Ctrl-C ends it\n"
+		   "httpd.rec: 2s of httpd (process 21250): 1462 events, 0 lost, ...\n",
 	.least = 1,
 	.most = 1,
 	.options = TOOL_TAKES(TOOL_OPT_ALL_FRAMES) | TOOL_TAKES(TOOL_OPT_FOR) |

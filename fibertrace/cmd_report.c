@@ -64,6 +64,11 @@ const struct tool_command trace_report = {
 		"stacks says what part of the time that is. --html: one page for a browser, which\n"
 		"needs no network. Tables have 15 rows, or --limit; with --all, --html and --json\n"
 		"all rows.\n",
+	.example = "report httpd.rec\n"
+		   "httpd (process 21250): 2s, 302 fibers, 1462 events, 0 lost\n"
+		   "\n"
+		   "all fibers together: running 7ms, runnable 119ms (longest 1ms), ...\n"
+		   "...\n",
 	.least = 1,
 	.most = 1,
 	.options = TOOL_TAKES(TOOL_OPT_ALL) | TOOL_TAKES(TOOL_OPT_FORCE) |

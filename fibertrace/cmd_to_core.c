@@ -201,6 +201,10 @@ const struct tool_command trace_to_core = {
 		"Only the owner of the file can read it.\n"
 		"--stacks-only leaves out files that the program does not write to: code and\n"
 		"constants, which a debugger reads from those files.\n",
+	.example = "to-core httpd -o httpd.core\n"
+		   "httpd.core: 73085704 bytes, 2904064 of them on disk: httpd, process 15573\n"
+		   "5 fibers are threads: fiber N is thread 1000000000+N; 4 plain threads\n"
+		   "shown 5 of 5 fibers, sampled over 1ms\n",
 	.least = 1,
 	.most = 2,
 	.options = TOOL_TAKES(TOOL_OPT_FORCE) | TOOL_TAKES(TOOL_OPT_OUTPUT) |

@@ -32,6 +32,20 @@ static void put_option(const struct tool_option *o)
 	printf("  %-3s %-20s %s\n", letter, name, o->summary);
 }
 
+/* Print the command line and, below it, its output. */
+static void put_example(const struct tool_command *command)
+{
+	const char *line = command->example, *end;
+
+	printf("\nExample:\n  $ %s ", tool->name);
+	for (; *line; line = end) {
+		end = strchr(line, '\n') + 1;
+		/* An empty line has no blanks. */
+		printf("%s%.*s", line == command->example || *line == '\n' ? "" : "  ",
+		       (int)(end - line), line);
+	}
+}
+
 static int help_command(const struct tool_command *command)
 {
 	const uint64_t options = command->options | tool->options;
@@ -39,6 +53,8 @@ static int help_command(const struct tool_command *command)
 
 	printf("usage: %s %s %s%s\n\n%s\n\n%s", tool->name, command->name, command->usage,
 	       options ? " [OPTION]..." : "", command->summary, command->help);
+	if (command->example)
+		put_example(command);
 	if (options)
 		putchar('\n');
 	for (i = 0; i < TOOL_OPT_COUNT; i++)

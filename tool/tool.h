@@ -31,6 +31,7 @@ struct tool_command {
 	const char *usage;   /* words after the name */
 	const char *summary; /* one line for --help */
 	const char *help;    /* text of help NAME */
+	const char *example; /* for it: words after the tool's name, then output; real, but cut */
 	int least, most;     /* number of words */
 	uint64_t options;    /* TOOL_TAKES() of its options */
 	bool passes;	     /* it passes words and options on to another command */

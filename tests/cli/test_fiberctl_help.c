@@ -131,6 +131,32 @@ static void expect_fits(struct harness_process *p)
 	harness_free(p);
 }
 
+/* fibertrace has commands of its own. */
+static void test_help_of_every_command_has_one_example_of_it(void **state)
+{
+	static const char *const traces[] = {"list",   "bt",	 "stacks", "why",    "deadlock",
+					     "record", "report", "export", "to-core"};
+	const size_t all = commands.count + sizeof(traces) / sizeof(traces[0]);
+
+	(void)state;
+	for (size_t i = 0; i < all; i++) {
+		const bool traced = i >= commands.count;
+		const char *const tool = traced ? "fibertrace" : "fiberctl";
+		const char *const name = traced ? traces[i - commands.count] : commands.name[i];
+		struct harness_process *p = cli_run(tool, "help", name, NULL);
+		const char *at = strstr(p->out.bytes, "\n\nExample:\n  $ ");
+		char start[64];
+
+		cli_expect(p, 0);
+		if (!at)
+			fail_msg("%s %s has no example", tool, name);
+		snprintf(start, sizeof(start), "\n\nExample:\n  $ %s %s", tool, name);
+		assert_memory_equal(at, start, strlen(start));
+		assert_null(strstr(at + 4, "Example:"));
+		harness_free(p);
+	}
+}
+
 static void test_help_fits_a_terminal(void **state)
 {
 	(void)state;
@@ -210,6 +236,7 @@ int main(void)
 		cmocka_unit_test(test_help_of_every_command_has_usage_summary_and_text),
 		cmocka_unit_test(test_help_names_every_option_that_a_command_takes),
 		cmocka_unit_test(test_help_of_every_topic_is_there),
+		cmocka_unit_test(test_help_of_every_command_has_one_example_of_it),
 		cmocka_unit_test(test_help_fits_a_terminal),
 		cmocka_unit_test(test_help_of_nothing_known_is_a_usage_error),
 		cmocka_unit_test(test_help_explains_every_wait_kind_of_a_program),

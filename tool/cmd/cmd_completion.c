@@ -62,6 +62,7 @@ const struct tool_command tool_completion = {
 		"shells look for it. To try it in bash, run 'eval' on the output. The script asks\n"
 		"this program for the possible words ('completion words'), so it is never out of\n"
 		"date.\n",
+	.example = "completion bash > fiber.bash; . ./fiber.bash\n",
 	.least = 1,
 	.most = 1,
 	.run = run,

@@ -73,6 +73,13 @@ const struct tool_command tool_deadlock = {
 		"are not counted: they end from outside.\n"
 		"\n"
 		"Exit status: 3 if there is a deadlock, 0 if there is none.\n",
+	.example = "deadlock kv\n"
+		   "deadlock: 2 fibers wait for each other in a cycle\n"
+		   "fiber 1 \"crossing-0\" [suspended: mutex \"lock-1\" held by 2, 20.5s]\n"
+		   "  #5  fiber_mutex_lock+0x7e at libfiber/sync/mutex.c:126\n"
+		   "...\n"
+		   "fiber 2 \"crossing-1\" [suspended: mutex \"lock-0\" held by 1, 20.5s]\n"
+		   "...\n",
 	.least = 1,
 	.most = 1,
 	.threads = true,

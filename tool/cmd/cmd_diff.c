@@ -395,6 +395,14 @@ const struct tool_command tool_diff = {
 		"all of them, was not switched to in between, and has the same stack in all.\n"
 		"Stuck fibers are grouped by stack, the largest group first, with their ages in\n"
 		"the last one.\n",
+	.example = "diff 1.snap httpd\n"
+		   "httpd, process 15573\n"
+		   "  1.snap: 5 fibers, snapshot of vm, taken 2026-11-26 03:41:01 +0000\n"
+		   "  httpd: 5 fibers, 1s later\n"
+		   "0 new\n"
+		   "0 gone\n"
+		   "5 stuck\n"
+		   "...\n",
 	.least = 2,
 	.most = TOOL_WORDS,
 	.options = TOOL_TAKES(TOOL_OPT_ALL_FRAMES) | TOOL_TAKES(TOOL_OPT_LIMIT),

@@ -99,6 +99,12 @@ const struct tool_command tool_list = {
 		"and the last column is cut at its width.\n"
 		"For the fields of --where, --sort, --columns and --group-by see the topic\n"
 		"'where'.\n",
+	.example = "list httpd --columns id,state,age,wait\n"
+		   "        ID STATE          AGE  KIND\n"
+		   "         1 suspended     1.3s  fd\n"
+		   "         3 suspended     1.3s  sleep\n"
+		   "         4 suspended     1.3s  mutex\n"
+		   "shown 3 of 3 fibers, sampled over 33us\n",
 	.least = 1,
 	.most = 1,
 	.threads = true,

@@ -261,6 +261,12 @@ const struct tool_command tool_show = {
 		"holds that, what the holder waits for, and so on. Then: the fibers that wait for\n"
 		"it, its state, labels, CPU time (as of its last switch), stack, and where it was\n"
 		"spawned. 'bt' prints its calls.\n",
+	.example = "show httpd 4\n"
+		   "fiber 4 \"conn-2\" [suspended: mutex \"stats\" held by 3, 1.4s]\n"
+		   "state        suspended\n"
+		   "waits for    mutex \"stats\"@0x56130dd85d78 held by 3\n"
+		   "at           serve_hold at fixtures/httpd.c:130\n"
+		   "...\n",
 	.least = 2,
 	.most = 2,
 	.threads = true,

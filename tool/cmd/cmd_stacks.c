@@ -290,6 +290,11 @@ const struct tool_command tool_stacks = {
 		"--folded: one line for each stack, outermost function first, for flame graphs.\n"
 		"--svg, --speedscope, --pprof: write a file, for a browser, for speedscope.app,\n"
 		"for 'go tool pprof'. An existing file is only replaced with --force.\n",
+	.example = "stacks httpd\n"
+		   "2 fibers [suspended: mutex \"stats\" held by 3, 1.5s] ids 4, 5\n"
+		   "  #5  fiber_mutex_lock+0xb2 at libfiber/sync/mutex.c:251\n"
+		   "  #6  serve_hold (inlined) at fixtures/httpd.c:130\n"
+		   "...\n",
 	.least = 1,
 	.most = 1,
 	.threads = true,

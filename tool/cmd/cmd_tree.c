@@ -229,6 +229,11 @@ const struct tool_command tool_tree = {
 		"margin. A fiber whose parent has exited is an orphan; it is below a line\n"
 		"'(ended ID)'. Below level 24 the level is printed as a number before the line.\n"
 		"--where: only the fibers for which it is true, and their ancestors.\n",
+	.example = "tree httpd\n"
+		   "fiber 1 \"acceptor\" [suspended: fd 4 read, 1.5s]\n"
+		   "  fiber 2 \"signals\" [suspended: fd 3 read, 4.6s]\n"
+		   "  fiber 3 \"conn-1\" [suspended: sleep 38.4s left, 1.5s]\n"
+		   "shown 3 of 3 fibers, sampled over 33us\n",
 	.least = 1,
 	.most = 1,
 	.options = TOOL_TAKES(TOOL_OPT_LIMIT) | TOOL_TAKES(TOOL_OPT_WHERE),

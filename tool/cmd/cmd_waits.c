@@ -133,6 +133,11 @@ const struct tool_command tool_waits = {
 		"The text has 50 holders unless --limit is given; --dot and --json have all.\n"
 		"--where: only the waits of fibers for which it is true, and their holders.\n"
 		"--dot prints a graph: waits PROCESS --dot | dot -Tsvg > waits.svg\n",
+	.example = "waits httpd\n"
+		   "2 fibers wait for fiber 3 \"conn-1\" [suspended: sleep 38.4s left, 1.5s]\n"
+		   "       2 for mutex \"stats\"@0x56130dd85d78, 1.5s: 4, 5\n"
+		   "shown 1 of 1 holder; 2 of 5 fibers wait for others\n"
+		   "shown 5 of 5 fibers, sampled over 32us\n",
 	.least = 1,
 	.most = 1,
 	.threads = true,

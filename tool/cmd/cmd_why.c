@@ -123,6 +123,10 @@ const struct tool_command tool_why = {
 		"\n"
 		"Exit status: 0 if nothing was found, 3 for a finding that will not end by\n"
 		"itself, 4 for others.\n",
+	.example = "why trouble\n"
+		   "trouble (pid 25601): 5 of 9 fibers wait for locks behind one that sleeps\n"
+		   "...\n"
+		   "  more: fiberctl show trouble 2; fiberctl waits trouble\n",
 	.least = 1,
 	.most = 1,
 	.threads = true,
