@@ -29,6 +29,7 @@
 #include "inspect/text/duration.h"
 #include "inspect/text/escape.h"
 #include "inspect/threads/threads.h"
+#include "tool/of_others.h"
 #include "tool/report.h"
 #include "tool/round.h"
 #include "tool/tool.h"
@@ -253,10 +254,15 @@ static int find_name(const char *name, struct tool_socket *ret)
 {
 	static struct search search;
 	char places[1024], clean[256];
+	struct ins_error error;
 	struct stat file;
+	pid_t of_others;
 
 	ins_escape_quoted(name, clean, sizeof clean);
-	if (!count_named(name, &search))
+	if (!count_named(name, &search) && stat(name, &file) < 0 &&
+	    (of_others = tool_of_others(name)) && ins_permission_owner(of_others, &error) < 0)
+		return tool_cannot("%s: no process of that name is yours; %s", clean, error.text);
+	if (!search.found.count)
 		return tool_cannot("%s: no process of that name has a control socket in %s: "
 				   "'fiberctl' lists those that have%s",
 				   clean, tool_sockets_places(places, sizeof places),

@@ -24,6 +24,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "inspect/text/as_user.h"
 #include "inspect/text/read_file.h"
 
 #define NOT_DUMPABLE                                                                         \
@@ -229,16 +230,18 @@ static bool same(const unsigned number[3])
 static bool compare(pid_t pid, const struct who *it, const struct who *we, char *buf, size_t size)
 {
 	const uint64_t more = it->permitted & ~we->permitted;
-	char list[700];
+	char list[700], sudo[INS_AS_USER_SIZE];
 
 	if (!same(it->uid))
 		snprintf(buf, size, "runs as several users at once (uid %u, %u, %u): needs %s",
 			 it->uid[0], it->uid[1], it->uid[2], how(we));
 	else if (it->uid[0] != we->uid[0])
 		snprintf(buf, size,
-			 "belongs to %s (uid %u) and you are uid %u: run this as that user or with "
-			 "%s",
-			 user_name(it->uid[0]), it->uid[0], we->uid[0], how(we));
+			 "belongs to %s (uid %u) and you are uid %u: run this as that user%s%s%s "
+			 "or with %s",
+			 user_name(it->uid[0]), it->uid[0], we->uid[0], we->never_more ? "" : " (",
+			 we->never_more ? "" : ins_as_user(it->uid[0], sudo),
+			 we->never_more ? "" : ")", how(we));
 	else if (!same(it->gid))
 		snprintf(buf, size, "runs as several groups at once (gid %u, %u, %u): needs %s",
 			 it->gid[0], it->gid[1], it->gid[2], how(we));
@@ -344,12 +347,14 @@ int ins_permission_seen(pid_t pid, struct ins_error *error)
 int ins_permission_owner(pid_t pid, struct ins_error *error)
 {
 	int rc = ins_permission_seen(pid, error);
+	char sudo[INS_AS_USER_SIZE];
 	struct who it;
 
 	if (rc < 0 || !look(pid, &it) || geteuid() == 0 || it.uid[1] == geteuid())
 		return rc;
 	return ins_error_set(error, -EACCES,
 			     "process %d: permission denied: it belongs to %s (uid %u) and you are "
-			     "uid %u: run this as that user or as root (sudo)",
-			     (int)pid, user_name(it.uid[1]), it.uid[1], (unsigned)geteuid());
+			     "uid %u: run this as that user (%s) or as root",
+			     (int)pid, user_name(it.uid[1]), it.uid[1], (unsigned)geteuid(),
+			     ins_as_user(it.uid[1], sudo));
 }

@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "inspect/text/as_user.h"
 #include "inspect/text/escape.h"
 
 static bool allows(const char *path, int mode)
@@ -85,6 +86,7 @@ const char *ins_access_explain(const char *path, enum ins_access use, int rc, ch
 {
 	char what[PATH_MAX], plain[320];
 	const struct passwd *pw;
+	char sudo[INS_AS_USER_SIZE];
 	const char *it = "it";
 	struct stat st;
 	const char *silent = use == INS_ACCESS_CONNECT ? silence(rc) : NULL;
@@ -107,8 +109,9 @@ const char *ins_access_explain(const char *path, enum ins_access use, int rc, ch
 		snprintf(
 			buf, size,
 			"%s: %s belongs to %s (uid %u), mode %04o, and you are uid %u: run this as "
-			"that user or as root (sudo)",
+			"that user (%s) or as root",
 			strerror(-rc), it, pw ? pw->pw_name : "another user", (unsigned)st.st_uid,
-			(unsigned)st.st_mode & 07777, (unsigned)geteuid());
+			(unsigned)st.st_mode & 07777, (unsigned)geteuid(),
+			ins_as_user(st.st_uid, sudo));
 	return buf;
 }

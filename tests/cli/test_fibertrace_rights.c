@@ -92,8 +92,8 @@ static void test_another_users_process_is_read_as_that_user_or_by_root(void **st
 	place_refused(
 		trace(&other), "fibertrace",
 		"process %d: belongs to %s (uid 65534) and you are uid 65533: run this as that "
-		"user or with CAP_SYS_PTRACE (sudo)",
-		program->pid, user_name(PLACE_USER));
+		"user (sudo -u %s fibertrace ...) or with CAP_SYS_PTRACE (sudo)",
+		program->pid, user_name(PLACE_USER), user_name(PLACE_USER));
 	reads(&user);
 	reads(&root);
 }
@@ -104,8 +104,8 @@ static void test_another_users_process_answers_its_user_and_root(void **state)
 	start(&user, "crowd", "110");
 	place_refused(place_run(&other, "fiberctl", "bt", pid, "--all", NULL), "fiberctl",
 		      "process %d: permission denied: it belongs to %s (uid 65534) and you are uid "
-		      "65533: run this as that user or as root (sudo)",
-		      program->pid, user_name(PLACE_USER));
+		      "65533: run this as that user (sudo -u %s fiberctl ...) or as root",
+		      program->pid, user_name(PLACE_USER), user_name(PLACE_USER));
 	answers(&user);
 	answers(&root);
 }
@@ -119,9 +119,9 @@ static void test_root_without_the_capability_is_told_where_it_comes_from(void **
 	place_refused(
 		trace(&less), "fibertrace",
 		"process %d: belongs to %s (uid 65534) and you are uid 0: run this as that user "
-		"or with CAP_SYS_PTRACE, which nobody has in this container: look from outside, "
-		"or start it with --cap-add=SYS_PTRACE" ASK,
-		program->pid, user_name(PLACE_USER), program->pid);
+		"(sudo -u %s fibertrace ...) or with CAP_SYS_PTRACE, which nobody has in this "
+		"container: look from outside, or start it with --cap-add=SYS_PTRACE" ASK,
+		program->pid, user_name(PLACE_USER), user_name(PLACE_USER), program->pid);
 	answers(&less);
 	reads(&user);
 	reads(&root);

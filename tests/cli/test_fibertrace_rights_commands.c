@@ -78,9 +78,8 @@ static void test_every_command_names_the_same_right_and_leaves_no_file(void **st
 	snprintf(out, sizeof(out), "%s/out", folder_of_other(folder));
 	snprintf(denied, sizeof(denied),
 		 "process %d: belongs to %s (uid 65534) and you are uid 65533: run this as that "
-		 "user or "
-		 "with CAP_SYS_PTRACE (sudo)",
-		 program->pid, name_of(PLACE_USER));
+		 "user (sudo -u %s fibertrace ...) or with CAP_SYS_PTRACE (sudo)",
+		 program->pid, name_of(PLACE_USER), name_of(PLACE_USER));
 	for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		for (k = 0; k < 5; k++)
 			word[k] =
@@ -101,8 +100,8 @@ static void test_recording_another_users_process_names_the_user(void **state)
 	snprintf(out, sizeof(out), "%s/out", folder_of_other(folder));
 	place_refused(place_run(&other, "fibertrace", "record", pid, "-o", out, NULL), "fibertrace",
 		      "process %d: permission denied: it belongs to %s (uid 65534) and you are uid "
-		      "65533: run this as that user or as root (sudo)",
-		      program->pid, name_of(PLACE_USER));
+		      "65533: run this as that user (sudo -u %s fibertrace ...) or as root",
+		      program->pid, name_of(PLACE_USER), name_of(PLACE_USER));
 	assert_int_equal(files(folder, "out"), 0);
 }
 
@@ -111,7 +110,7 @@ static void test_a_socket_of_another_user_names_the_folder_and_the_user(void **s
 {
 	static const char *const text = "%s: Permission denied: %s belongs to %s (uid 65534), mode "
 					"0700, and you are uid 65533: "
-					"run this as that user or as root (sudo)";
+					"run this as that user (sudo -u %s %s ...) or as root";
 	char name[64], folder[HARNESS_PATH];
 	const char *path, *runtime;
 
@@ -121,11 +120,35 @@ static void test_a_socket_of_another_user_names_the_folder_and_the_user(void **s
 	path = place_file(name);
 	runtime = harness_file(folder, "user");
 	place_refused(place_run(&other, "fiberctl", "list", path, NULL), "fiberctl", text, path,
-		      runtime, name_of(PLACE_USER));
+		      runtime, name_of(PLACE_USER), name_of(PLACE_USER), "fiberctl");
 	place_refused(place_run(&other, "fiberctl", "policy", path, NULL), "fiberctl", text, path,
-		      runtime, name_of(PLACE_USER));
+		      runtime, name_of(PLACE_USER), name_of(PLACE_USER), "fiberctl");
 	place_refused(place_run(&other, "fibertrace", "record", path, "-o", "/tmp/never", NULL),
-		      "fibertrace", text, path, runtime, name_of(PLACE_USER));
+		      "fibertrace", text, path, runtime, name_of(PLACE_USER), name_of(PLACE_USER),
+		      "fibertrace");
+}
+
+/* Its socket is in a folder that may not be entered, but /proc has its name. */
+static void test_a_name_that_only_another_users_process_has_names_the_user(void **state)
+{
+	char name[16];
+	const char *path;
+
+	(void)state;
+	snprintf(name, sizeof(name), "own%d", (int)getpid());
+	path = place_file(name);
+	cli_ended(harness_run(
+			  (const char *[]){"install", "-m755", place_program("crowd"), path, NULL},
+			  NULL, CLI_SECONDS),
+		  0);
+	program = place_start(&user, "ready ", path, "110");
+	place_refused(place_run(&other, "fiberctl", "list", name, NULL), "fiberctl",
+		      "%s: no process of that name is yours; process %d: permission denied: it "
+		      "belongs to %s (uid 65534) and you are uid 65533: run this as that user "
+		      "(sudo -u %s fiberctl ...) or as root",
+		      name, program->pid, name_of(PLACE_USER), name_of(PLACE_USER));
+	cli_expect_error(place_run(&other, "fiberctl", "list", "nobody-has-it", NULL), 2,
+			 "fiberctl", "no process of that name has a control socket");
 }
 
 /* -- files -- */
@@ -148,9 +171,9 @@ static const char *file_of_root(char *path, const char *folder, mode_t mode)
 	return path;
 }
 
-#define WHOSE                                                                                   \
-	"belongs to root (uid 0), mode %s, and you are uid 65534: run this as that user or as " \
-	"root (sudo)"
+#define WHOSE(tool)                                                                       \
+	"belongs to root (uid 0), mode %s, and you are uid 65534: run this as that user " \
+	"(sudo " tool " ...) or as root"
 
 static void test_a_file_that_may_not_be_read_names_its_user_and_mode(void **state)
 {
@@ -176,9 +199,10 @@ static void test_a_file_that_may_not_be_read_names_its_user_and_mode(void **stat
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
 		place_refused(place_run(&user, "fibertrace", lines[i][0], lines[i][1], lines[i][2],
 					lines[i][3], NULL),
-			      "fibertrace", "%s: Permission denied: it " WHOSE, file, "0600");
+			      "fibertrace", "%s: Permission denied: it " WHOSE("fibertrace"), file,
+			      "0600");
 	place_refused(place_run(&user, "fiberctl", "list", file, NULL), "fiberctl",
-		      "%s: Permission denied: it " WHOSE, file, "0600");
+		      "%s: Permission denied: it " WHOSE("fiberctl"), file, "0600");
 }
 
 /* A readable core of an unreadable program. */
@@ -204,7 +228,7 @@ static void test_a_program_that_may_not_be_read_is_named_where_its_core_may(void
 	cli_contains(p->out.bytes, "/crowd-closed may not be read: run this as its user or root");
 	harness_free(p);
 	place_refused(place_run(&user, "fibertrace", "--core", core, path, NULL), "fibertrace",
-		      "%s: Permission denied: it " WHOSE, path, "0711");
+		      "%s: Permission denied: it " WHOSE("fibertrace"), path, "0711");
 	p = place_run(&root, "fibertrace", "--core", core, path, NULL);
 	cli_ended(p, 0);
 }
@@ -219,11 +243,11 @@ static void test_a_folder_that_may_not_be_entered_is_named(void **state)
 	file = file_of_root(buf, "shut", 0700);
 	harness_file(folder, "shut");
 	place_refused(place_run(&user, "fibertrace", "--core", file, NULL), "fibertrace",
-		      "%s: Permission denied: %s " WHOSE, file, folder, "0700");
+		      "%s: Permission denied: %s " WHOSE("fibertrace"), file, folder, "0700");
 	place_refused(place_run(&user, "fibertrace", "list", file, NULL), "fibertrace",
-		      "%s: Permission denied: %s " WHOSE, file, folder, "0700");
+		      "%s: Permission denied: %s " WHOSE("fibertrace"), file, folder, "0700");
 	place_refused(place_run(&user, "fibertrace", "report", file, NULL), "fibertrace",
-		      "%s: Permission denied: %s " WHOSE, file, folder, "0700");
+		      "%s: Permission denied: %s " WHOSE("fibertrace"), file, folder, "0700");
 }
 
 static void test_a_folder_that_may_not_be_written_to_is_named_and_nothing_is_left(void **state)
@@ -235,11 +259,14 @@ static void test_a_folder_that_may_not_be_written_to_is_named_and_nothing_is_lef
 	file_of_root(buf, "open", 0755);
 	snprintf(out, sizeof(out), "%s/out", harness_file(folder, "open"));
 	place_refused(place_run(&user, "fibertrace", "to-core", pid, "-o", out, NULL), "fibertrace",
-		      "%s: cannot be written: Permission denied: %s " WHOSE, out, folder, "0755");
+		      "%s: cannot be written: Permission denied: %s " WHOSE("fibertrace"), out,
+		      folder, "0755");
 	place_refused(place_run(&user, "fiberctl", "snapshot", pid, "-o", out, NULL), "fiberctl",
-		      "%s: cannot be written: Permission denied: %s " WHOSE, out, folder, "0755");
+		      "%s: cannot be written: Permission denied: %s " WHOSE("fiberctl"), out,
+		      folder, "0755");
 	place_refused(place_run(&user, "fibertrace", "record", pid, "-o", out, NULL), "fibertrace",
-		      "%s: cannot be written: Permission denied: %s " WHOSE, out, folder, "0755");
+		      "%s: cannot be written: Permission denied: %s " WHOSE("fibertrace"), out,
+		      folder, "0755");
 	assert_int_equal(files(folder, "out"), 0);
 }
 
@@ -266,6 +293,7 @@ int main(void)
 		CASE(test_every_command_names_the_same_right_and_leaves_no_file),
 		CASE(test_recording_another_users_process_names_the_user),
 		CASE(test_a_socket_of_another_user_names_the_folder_and_the_user),
+		CASE(test_a_name_that_only_another_users_process_has_names_the_user),
 		CASE(test_a_file_that_may_not_be_read_names_its_user_and_mode),
 		CASE(test_a_program_that_may_not_be_read_is_named_where_its_core_may),
 		CASE(test_a_folder_that_may_not_be_entered_is_named),

@@ -83,9 +83,8 @@ static void test_yama_1_is_named_and_leaves_the_capability_and_the_control_socke
 	/* With several reasons for the refusal, the message names the other user first. */
 	place_refused(place_run(&other, "fibertrace", pid, NULL), "fibertrace",
 		      "process %d: belongs to %s (uid 65534) and you are uid 65533: run this as "
-		      "that user "
-		      "or with CAP_SYS_PTRACE (sudo)",
-		      program->pid, name_of_user());
+		      "that user (sudo -u %s fibertrace ...) or with CAP_SYS_PTRACE (sudo)",
+		      program->pid, name_of_user(), name_of_user());
 }
 
 static void test_yama_2_is_named_and_leaves_the_capability_and_the_control_socket(void **state)

@@ -67,7 +67,7 @@ static void expect(const char *text, const char *what, const char *whose, const 
 
 	snprintf(expected, sizeof expected,
 		 "Permission denied: %s belongs to %s, mode %s, and you are uid 65534: run this as "
-		 "that user or as root (sudo)",
+		 "that user (sudo test_access ...) or as root",
 		 what, whose, mode);
 	assert_string_equal(text, expected);
 }
