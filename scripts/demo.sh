@@ -8,6 +8,8 @@
 # one types it and its output, shortened. If a step fails or its output lacks what the step is there to show,
 # the script names the step and exits with status 1.
 #
+# The server runs under a name that no other process has, so that another httpd of the user is not meant.
+#
 # All files, such as sockets and the core, are in a temporary folder. After at most $LIMIT seconds the folder and
 # both programs are gone. FIBER_BUILD: the build folder.
 set -u
@@ -26,6 +28,7 @@ loads=
 connections=0
 folder=$(mktemp -d) || exit 1
 said=$folder/said
+name=httpd-$$ # of the server, in the tools
 
 # end PID: end a child with SIGTERM, and with SIGKILL after 3 s
 end() {
@@ -153,12 +156,13 @@ start() {
 	unset FIBER_CONTROL FIBER_CONTROL_PATH
 	XDG_RUNTIME_DIR=$folder/run
 	export XDG_RUNTIME_DIR
-	mkdir "$folder/run" "$folder/server"
+	mkdir "$folder/run" "$folder/server" "$folder/bin"
+	ln -s "$bin/httpd" "$folder/bin/$name"
 	echo "# The programs are those of $bin, control sockets are in $XDG_RUNTIME_DIR."
 
-	title='httpd &'
+	title="$name &"
 	printf '\n$ %s\n' "$title"
-	(cd "$folder/server" && ulimit -c "$(ulimit -H -c)" && exec "$bin/httpd") \
+	(cd "$folder/server" && ulimit -c "$(ulimit -H -c)" && exec "$folder/bin/$name") \
 		>"$folder/httpd" 2>"$folder/errors" &
 	httpd=$!
 	await "$httpd" "$folder/httpd" '^listening on 127\.0\.0\.1:[0-9]+$'
@@ -173,17 +177,17 @@ start() {
 ask_fiberctl() {
 	step fiberctl
 	show 5
-	says "^ *$httpd +$FIBERS +[1-9][0-9]* +warn +.*httpd"
+	says "^ *$httpd +$FIBERS +[1-9][0-9]* +warn +[^ ]+ .*/$name"
 
 	wanted=4 # something is slow
-	step fiberctl why httpd
+	step fiberctl why "$name"
 	wanted=0
 	show 12
-	says "^httpd \(pid $httpd\): [0-9]+ of $FIBERS fibers wait for locks behind one that sleeps\$"
+	says "^$name \(pid $httpd\): [0-9]+ of $FIBERS fibers wait for locks behind one that sleeps\$"
 	says '^  fiber [0-9]+ "conn-1" holds mutex "stats" for at least [0-9.]+m?s and has slept .* at httpd\.c:[0-9]+ in serve_hold$'
 	counts
 
-	step fiberctl list httpd
+	step fiberctl list "$name"
 	show 12
 	says '^ *[0-9]+ suspended .* mutex "stats"@0x[0-9a-f]+ held by [0-9]+ +conn-[0-9]+$'
 	says '^ *[0-9]+ suspended .* fd [0-9]+ read +conn-[0-9]+$'
