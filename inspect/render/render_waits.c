@@ -74,6 +74,17 @@ static void put_count(FILE *out, const struct ins_waits *w, uint64_t count,
 		fprintf(out, "%" PRIu64 " %ss%s wait", count, noun(w), mixed(graph));
 }
 
+/* Where the holder is, so that it need not be asked for on its own. */
+static void put_place(FILE *out, const struct ins_waits *w, const struct ins_fiber *holder)
+{
+	char place[512] = "";
+
+	if (w->place)
+		w->place(w->context, holder, place, sizeof place);
+	if (place[0])
+		fprintf(out, "         at %s\n", place);
+}
+
 static void put_holder(FILE *out, const struct ins_waits *w, const struct ins_holder *h)
 {
 	const struct ins_graph *graph = ins_queues_graph(w->queues);
@@ -91,6 +102,7 @@ static void put_holder(FILE *out, const struct ins_waits *w, const struct ins_ho
 		ins_table_get(ins_graph_table(graph), h->at, &fiber);
 		fputs(" for ", out);
 		ins_text_header(out, w->layout, &fiber);
+		put_place(out, w, &fiber);
 		if (ins_graph_at(graph, h->at)->cycle != INS_NOBODY)
 			fputs("         which is in a cycle\n", out);
 	} else {

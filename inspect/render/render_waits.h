@@ -20,6 +20,12 @@ struct ins_waits {
 	const struct ins_queues *queues;
 	pid_t pid;    /* the process whose threads can be inspected; 0: none */
 	size_t limit; /* holders; in text also objects of each holder */
+	/*
+	 * For text: writes where the fiber is in the program's source, "" if that is unknown.
+	 * Called for each shown holder. NULL: places are not shown.
+	 */
+	void (*place)(void *context, const struct ins_fiber *fiber, char *buf, size_t size);
+	void *context;
 };
 
 /* render_waits.c: each holder with its waiters, then how many holders were shown. */

@@ -98,7 +98,8 @@ const struct tool_command tool_list = {
 		"On a terminal at most 200 lines are printed, unless --limit or --all is given,\n"
 		"and the last column is cut at its width.\n"
 		"For the fields of --where, --sort, --columns and --group-by see the topic\n"
-		"'where'.\n",
+		"'where'. --columns id,state,age,waiting,place shows where each fiber is in the\n"
+		"program's own code; it needs the stacks, which takes ten times as long.\n",
 	.example = "list httpd --columns id,state,age,wait\n"
 		   "        ID STATE          AGE  KIND\n"
 		   "         1 suspended     1.3s  fd\n"

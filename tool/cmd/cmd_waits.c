@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* cmd_waits.c - print the graph of waits: each holder, what it holds, and the waiters */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tool/query.h"
 #include "inspect/render/render_waits.h"
+#include "inspect/symbols/symbolize.h"
+#include "inspect/text/escape.h"
 #include "tool/cmd/commands.h"
 #include "tool/report.h"
 
-#define LIMIT 50 /* holders, as text, unless another one is given */
+#define PLACES 10 /* holders whose place is shown, as text: each costs another reading */
+#define LIMIT  50 /* holders, as text, unless another one is given */
 
 struct asked {
 	const struct tool_arguments *arguments;
@@ -21,7 +25,54 @@ struct asked {
 	struct ins_queues *queues;
 	bool *meant; /* for each fiber of the table; NULL: all match */
 	struct ins_waits waits;
+	size_t places; /* asked for */
 };
+
+static int take_place(void *context, const struct ins_fiber *fiber)
+{
+	struct ins_fiber *ret = context;
+
+	ret->place = fiber->place;
+	ret->row.seq = fiber->row.seq;
+	return 0;
+}
+
+/*
+ * "httpd.c:132 in serve_hold", or the function alone without debug information. Its stack is read
+ * only now, because most fibers hold nothing. A holder that has moved on since has no place.
+ */
+static void say_place(void *context, const struct ins_fiber *fiber, char *buf, size_t size)
+{
+	const struct ins_request one = {
+		.id = fiber->row.id, .record = fiber->row.record, .places = true};
+	struct asked *a = context;
+	struct ins_problems *problems = &a->source->problems;
+	const struct ins_problems before = *problems;
+	struct ins_fiber now = {.place = 0};
+	struct ins_summary summary;
+	struct ins_error error;
+	const struct ins_frame *f;
+	char clean[256];
+	size_t count;
+	int rc;
+
+	if (a->places++ >= PLACES)
+		return;
+	*problems = (struct ins_problems){.count = 0};
+	rc = ins_source_read(a->source, &one, take_place, &now, &summary, &error);
+	ins_problems_free(problems);
+	*problems = before;
+	if (rc < 0 || !now.place || now.row.seq != fiber->row.seq ||
+	    (!a->symbols && ins_symbols_new(a->source->modules, &a->symbols) < 0))
+		return;
+	f = ins_symbols_at(a->symbols, now.place, false, &count);
+	if (f->file)
+		snprintf(buf, size, "%s:%d in ", ins_escape(ins_frame_file(f), clean, sizeof clean),
+			 f->line);
+	if (f->function)
+		snprintf(buf + strlen(buf), size - strlen(buf), "%s",
+			 ins_escape(f->function, clean, sizeof clean));
+}
 
 static int print(struct asked *a)
 {
@@ -85,6 +136,8 @@ static int ask(struct asked *a, const struct ins_request *request)
 	a->waits.layout = &a->source->layout;
 	a->waits.limit = (size_t)a->query.limit;
 	a->waits.queues = a->queues;
+	a->waits.place = say_place;
+	a->waits.context = a;
 	a->waits.pid = a->source->modules->pid;
 	return print(a);
 }
@@ -125,7 +178,8 @@ const struct tool_command tool_waits = {
 	.summary = "which fibers wait for which",
 	.help = "Each fiber or thread that others wait for, with the objects that it holds, and\n"
 		"for each object the number of waiters and how long they have waited. The holder\n"
-		"that delays most fibers comes first. Fibers 'behind' a holder wait for fibers\n"
+		"that delays most fibers comes first; the first 10 have their place in the\n"
+		"program's source. Fibers 'behind' a holder wait for fibers\n"
 		"that wait for it. The readers of a rwlock are listed below it. Objects without a\n"
 		"known holder, such as a semaphore, are listed as one holder. Waits for time, for\n"
 		"descriptors and for the kernel are not shown.\n"
@@ -135,6 +189,7 @@ const struct tool_command tool_waits = {
 		"--dot prints a graph: waits PROCESS --dot | dot -Tsvg > waits.svg\n",
 	.example = "waits httpd\n"
 		   "2 fibers wait for fiber 3 \"conn-1\" [suspended: sleep 38.4s left, 1.5s]\n"
+		   "         at httpd.c:132 in serve_hold\n"
 		   "       2 for mutex \"stats\"@0x56130dd85d78, 1.5s: 4, 5\n"
 		   "shown 1 of 1 holder; 2 of 5 fibers wait for others\n"
 		   "shown 5 of 5 fibers, sampled over 32us\n",

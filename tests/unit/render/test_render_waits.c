@@ -34,7 +34,7 @@ static struct ins_waits waits(size_t limit, pid_t pid)
 		waiting_graph(&w);
 		assert_int_equal(ins_queues_new(w.graph, NULL, &queues), 0);
 	}
-	return (struct ins_waits){&layout, queues, pid, limit};
+	return (struct ins_waits){.layout = &layout, .queues = queues, .pid = pid, .limit = limit};
 }
 
 static void expect(size_t limit, const char *wanted)
@@ -72,6 +72,38 @@ static void test_text_has_holder_object_count_and_ages(void **state)
 	       "1 fiber waits for thread 41\n"
 	       "       1 for mutex \"o2\"@0x2000, 1.5s: 30\n"
 	       "shown 3 of 3 holders; 13 of 14 fibers wait for others\n");
+}
+
+static void place_of(void *context, const struct ins_fiber *fiber, char *buf, size_t size)
+{
+	if (fiber->row.id == 1)
+		snprintf(buf, size, "%s", (const char *)context);
+}
+
+static void test_a_holder_with_a_place_has_it_below_its_line(void **state)
+{
+	struct ins_waits say;
+	char *text;
+	size_t size;
+	FILE *out;
+
+	(void)state;
+	waiting_free_one(&w, 1, 0);
+	waiting_lock(&w, 2, 1, 1);
+	say = waits(50, 0);
+	say.place = place_of;
+	say.context = (void *)"store.c:12 in compact";
+	out = open_memstream(&text, &size);
+	ins_text_waits(out, &say);
+	fclose(out);
+	assert_non_null(strstr(text, "]\n         at store.c:12 in compact\n       1 for mutex"));
+	free(text);
+	say.context = (void *)"";
+	out = open_memstream(&text, &size);
+	ins_text_waits(out, &say);
+	fclose(out);
+	assert_null(strstr(text, " at "));
+	free(text);
 }
 
 static void test_what_is_left_out_is_said(void **state)
@@ -203,6 +235,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WAITS_TEST(test_text_has_holder_object_count_and_ages),
+		WAITS_TEST(test_a_holder_with_a_place_has_it_below_its_line),
 		WAITS_TEST(test_what_is_left_out_is_said),
 		WAITS_TEST(test_a_cycle_and_what_nobody_holds_are_said),
 		WAITS_TEST(test_nobody_waits),
