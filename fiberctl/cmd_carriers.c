@@ -41,13 +41,13 @@ static void put_carrier(struct answer *a, const struct fib_wire_runtime *r,
 
 	if (c->fiber) {
 		snprintf(fiber, sizeof fiber, "%" PRIu64, c->fiber);
-		ins_duration_text(c->since, since, sizeof since);
+		ins_duration_seconds(c->since, since, sizeof since);
 		ctl_entry_name(&a->names, c->name, c->entry, name, sizeof name);
 	}
 	if (!a->before.count) {
 		snprintf(switches, sizeof switches, "%" PRIu64, c->switches);
 		if (c->cpu >= 0)
-			ins_duration_text(c->cpu, cpu, sizeof cpu);
+			ins_duration_seconds(c->cpu, cpu, sizeof cpu);
 	}
 	if (rate.switches >= 0)
 		snprintf(switches, sizeof switches, "%.0f", rate.switches);

@@ -25,9 +25,7 @@ static void say_rate(struct ins_strbuf *line, uint64_t n, int64_t ns)
 
 static void say_time(struct ins_strbuf *line, int64_t ns)
 {
-	char buf[32];
-
-	ins_strbuf_text(line, ins_duration_text(ns, buf, sizeof buf));
+	ins_duration_say_seconds(line, ns);
 }
 
 /* A rate as a number; a program may report any value. Unknown (-1) becomes 0. */

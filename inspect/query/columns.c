@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "inspect/text/duration.h"
+
 #define NO_WIDTH 16 /* of a text field without a width that is not the last column */
 
 static const char plain[] = "id,state,age,switches,stack,waiting,name";
@@ -119,6 +121,16 @@ void ins_columns_title(const struct ins_columns *columns, struct ins_strbuf *lin
 	}
 }
 
+/* A time is in seconds in every line, so that one can compare the lines. */
+static void say(const struct ins_column *c, struct ins_value value, struct ins_strbuf *line)
+{
+	if (c->field.info->kind == INS_TIME && value.known)
+		ins_duration_say_seconds(line, value.number > INT64_MAX ? INT64_MAX
+									: (int64_t)value.number);
+	else
+		ins_field_say(line, &c->field, value);
+}
+
 void ins_columns_row(const struct ins_columns *columns, struct ins_sight *sight,
 		     struct ins_strbuf *line)
 {
@@ -128,7 +140,7 @@ void ins_columns_row(const struct ins_columns *columns, struct ins_sight *sight,
 		const struct ins_column *c = &columns->column[i];
 		char *at = line->at;
 
-		ins_field_say(line, &c->field, ins_field_get(sight, &c->field));
+		say(c, ins_field_get(sight, &c->field), line);
 		align(c, line, at);
 	}
 }

@@ -87,10 +87,10 @@ static void put_group(void *context, const struct ins_count *c)
 	char min[32], median[32], max[32], cpu[32];
 
 	fprintf(r->out, "%10" PRIu64 " %8s %8s %8s %9s  %-24s ids", c->count,
-		c->threads ? "-" : ins_duration_text(c->ages.min, min, sizeof min),
-		c->threads ? "-" : ins_duration_text(c->ages.median, median, sizeof median),
-		c->threads ? "-" : ins_duration_text(c->ages.max, max, sizeof max),
-		ins_duration_text((int64_t)c->cpu, cpu, sizeof cpu), c->value);
+		c->threads ? "-" : ins_duration_seconds(c->ages.min, min, sizeof min),
+		c->threads ? "-" : ins_duration_seconds(c->ages.median, median, sizeof median),
+		c->threads ? "-" : ins_duration_seconds(c->ages.max, max, sizeof max),
+		ins_duration_seconds((int64_t)c->cpu, cpu, sizeof cpu), c->value);
 	ins_text_sample(r->out, &c->ids, c->count > c->ids.count);
 	fputc('\n', r->out);
 }

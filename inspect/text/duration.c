@@ -143,6 +143,31 @@ void ins_duration_say(struct ins_strbuf *l, int64_t ns)
 		say_two(l, s / 86400, 'd', s % 86400 / 3600, 'h');
 }
 
+void ins_duration_say_seconds(struct ins_strbuf *l, int64_t ns)
+{
+	const uint64_t s = (uint64_t)(ns > 0 ? ns : 0) / SECOND;
+	const uint64_t ms = (uint64_t)(ns > 0 ? ns : 0) % SECOND / 1000000;
+
+	ins_strbuf_number(l, s);
+	if (ns > 0 && s < 10000)
+		ins_strbuf_char(l, '.');
+	if (ns > 0 && s < 10000)
+		ins_strbuf_number(l, ms / 100);
+	if (ns > 0 && !s) {
+		ins_strbuf_number(l, ms / 10 % 10);
+		ins_strbuf_number(l, ms % 10);
+	}
+	ins_strbuf_char(l, 's');
+}
+
+const char *ins_duration_seconds(int64_t ns, char *buf, size_t size)
+{
+	struct ins_strbuf l = ins_strbuf(buf, size);
+
+	ins_duration_say_seconds(&l, ns);
+	return buf;
+}
+
 const char *ins_duration_text(int64_t ns, char *buf, size_t size)
 {
 	struct ins_strbuf l = ins_strbuf(buf, size);

@@ -28,6 +28,13 @@ bool ins_duration_bare(const char *text);
 const char *ins_duration_text(int64_t ns, char *buf, size_t size);
 void ins_duration_say(struct ins_strbuf *line, int64_t ns);
 
+/*
+ * The same in seconds alone, for a column of a table, where values are compared: "0.404s", "15.2s",
+ * "439200s". Less than a millisecond is "0.000s"; nothing at all is "0s".
+ */
+const char *ins_duration_seconds(int64_t ns, char *buf, size_t size);
+void ins_duration_say_seconds(struct ins_strbuf *line, int64_t ns);
+
 /* ns of CLOCK_MONOTONIC. */
 int64_t ins_duration_now(void);
 

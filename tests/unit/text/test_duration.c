@@ -144,6 +144,36 @@ static void test_durations_have_two_units_at_most(void **state)
 	assert_string_equal(said_as(INT64_MAX), "106751d23h");
 }
 
+static void test_seconds_are_the_only_unit_of_a_column(void **state)
+{
+	static const struct {
+		int64_t ns;
+		const char *said;
+	} values[] = {
+		{0, "0s"},
+		{-5, "0s"},
+		{999, "0.000s"},
+		{12345678, "0.012s"},
+		{404 * S / 1000, "0.404s"},
+		{S, "1.0s"},
+		{15290 * S / 1000, "15.2s"},
+		{134 * S, "134.0s"},
+		{9999 * S, "9999.0s"},
+		{10000 * S, "10000s"},
+		{INT64_MAX, "9223372036s"},
+	};
+	char buf[32];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof values / sizeof *values; i++) {
+		assert_string_equal(ins_duration_seconds(values[i].ns, buf, sizeof buf),
+				    values[i].said);
+		/* Such a value is understood by --where too. */
+		assert_true(parsed(buf) <= (values[i].ns > 0 ? values[i].ns : 0));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -155,6 +185,7 @@ int main(void)
 		cmocka_unit_test(test_duration_refuses_what_does_not_fit),
 		cmocka_unit_test(test_duration_reads_what_the_tools_print),
 		cmocka_unit_test(test_durations_have_two_units_at_most),
+		cmocka_unit_test(test_seconds_are_the_only_unit_of_a_column),
 	};
 
 	return HEAD_RUN(tests, NULL, NULL);
