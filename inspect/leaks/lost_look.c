@@ -42,6 +42,22 @@ static uint64_t run(void *reader, uint64_t address, uint64_t size, bool *ret_the
 	return source->run ? source->run(source, address, size, ret_there) : size;
 }
 
+/* The region that has address, or NULL. */
+static const struct ins_region *find_region(const struct ins_lost_look *look, uint64_t address)
+{
+	size_t low = 0, high = look->regions.count;
+
+	while (low < high) {
+		const size_t mid = low + (high - low) / 2;
+
+		if (look->regions.at[mid].start <= address)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low && address < look->regions.at[low - 1].end ? &look->regions.at[low - 1] : NULL;
+}
+
 static int add_areas(struct ins_lost_look *look)
 {
 	size_t i;
@@ -54,6 +70,22 @@ static int add_areas(struct ins_lost_look *look)
 			rc = ins_mark_root(look->mark, r->start, r->end);
 		else if (!r->file)
 			rc = ins_mark_area(look->mark, r->start, r->end, r->heap);
+	}
+	return rc;
+}
+
+/* Headers in memory may say anything: only what is mapped counts. */
+static int add_data(struct ins_lost_look *look, uint64_t low, uint64_t high)
+{
+	int rc = 0;
+
+	while (rc == 0 && low < high) {
+		const struct ins_region *r = find_region(look, low);
+
+		if (!r)
+			break;
+		rc = ins_mark_root(look->mark, low, high < r->end ? high : r->end);
+		low = r->end;
 	}
 	return rc;
 }
@@ -76,9 +108,8 @@ static int add_modules(struct ins_lost_look *look)
 			const Elf64_Phdr *ph = &image.segment[k];
 			const uint64_t low = image.bias + ph->p_vaddr;
 
-			if (ph->p_type == PT_LOAD && (ph->p_flags & PF_W) &&
-			    low + ph->p_memsz > low)
-				rc = ins_mark_root(look->mark, low, low + ph->p_memsz);
+			if (ph->p_type == PT_LOAD && (ph->p_flags & PF_W))
+				rc = add_data(look, low, low + ph->p_memsz);
 		}
 	}
 	return rc;
@@ -137,15 +168,19 @@ static uint64_t joined(struct ins_table *table, const struct fib_row *row)
 static void describe(struct ins_lost_look *look, const struct fib_row *row,
 		     struct ins_mark_fiber *ret)
 {
-	const uint64_t end = row->stack_low + row->stack_size;
+	const struct ins_region *region = find_region(look, row->stack_low);
+	uint64_t end = row->stack_low + row->stack_size;
 
+	/* A record may say anything. A stack is within one area. */
+	if (!region || end < row->stack_low || end > region->end)
+		end = row->stack_low;
 	*ret = (struct ins_mark_fiber){
 		.stack_low = row->stack_low,
-		.stack_end = end > row->stack_low ? end : row->stack_low,
+		.stack_end = end,
 		.stack_used = row->stack_low,
 		.record = row->record,
 		.object = row->wait_object,
-		.alive = is_alive(row),
+		.alive = is_alive(row) || end == row->stack_low,
 	};
 	if (row->state == FIBER_SUSPENDED && !fib_row_astray(row) &&
 	    row->sp > row->stack_low + BELOW && row->sp < end)

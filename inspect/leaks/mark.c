@@ -254,6 +254,8 @@ int ins_mark_fiber(struct ins_mark *mark, const struct ins_mark_fiber *fiber)
 	if (number < mark->record_count)
 		mark->by_record[number] = (uint32_t)mark->count;
 	mark->fibers[mark->count] = (struct one){.fiber = *fiber};
+	if (fiber->stack_used < fiber->stack_low || fiber->stack_used > fiber->stack_end)
+		mark->fibers[mark->count].fiber.stack_used = fiber->stack_low;
 	return ins_spans_add(&mark->spans, fiber->stack_low, fiber->stack_end, IN_STACK,
 			     (uint32_t)mark->count++);
 }
