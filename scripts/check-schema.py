@@ -43,6 +43,7 @@ FIXTURES = {
                 "--upgrade 2 --read-thread --thread-asleep --thread-running --behind 3 --others 3",
     "threads": "threads ring 3",
     "mixed": "mixed fm tp",
+    "leaks": "leaks all",
     "still": "deadlock --semaphore --finish",
     "philosophers": "deadlock --philosophers 3" + 80 * " --self",
 }
@@ -81,6 +82,10 @@ ANSWERS = [
     ("why", "fiberctl why {philosophers}"),
     ("why", "fiberctl why {labels}"),
     ("why", "fibertrace why {deadlock}"),
+    ("leaks", "fibertrace leaks {leaks}"),
+    ("leaks", "fibertrace leaks {leaks} --stop"),
+    ("leaks", "fibertrace leaks {crowd}"),
+    ("why", "fibertrace why {leaks} --deep"),
     ("deadlock", "fiberctl deadlock {deadlock}"),
     ("deadlock", "fiberctl deadlock {philosophers}"),
     ("deadlock", "fiberctl deadlock {still}"),
@@ -175,7 +180,7 @@ def schemas():
 def run(command, *more):
     program, *words = command.split()
     p = subprocess.run([BUILD / "bin" / program, *words, *more], capture_output=True, timeout=SECONDS, check=False)
-    answers = {"deadlock": (0, 1, 3), "why": (0, 1, 3, 4)}.get(words[0] if words else "", (0, 1))
+    answers = {"deadlock": (0, 1, 3), "leaks": (0, 1, 3), "why": (0, 1, 3, 4)}.get(words[0] if words else "", (0, 1))
     if p.returncode not in answers:  # 1: a partial answer, marked as such; 3: a deadlock was found; 4: something slow
         raise ValueError(f"exit status {p.returncode}: {p.stderr.decode(errors='replace').strip()}")
     return p.stdout.decode()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # check.mk - every test, and the demonstration
 
-.PHONY: check check-no-uring no-uring tests demo crowds stress soak why-healthy
+.PHONY: check check-no-uring no-uring tests demo crowds stress soak why-healthy test-leaks
 
 # The tools and the models have one thread, so ThreadSanitizer cannot find anything in them. In tests/cli, tools without it
 # inspect programs with it.
@@ -103,6 +103,11 @@ soak: lib tools fixtures
 COUNT ?= 1000
 why-healthy: lib tools fixtures examples
 	@FIBER_BUILD='$(abspath $(BUILD))' scripts/why-healthy.py $(COUNT)
+
+# `fibertrace leaks` finds nothing in healthy programs, in LEAKS_LOOKS looks at each, and finds planted leaks.
+LEAKS_LOOKS ?= 1000
+test-leaks: lib tools fixtures examples
+	@scripts/test-leaks.py $(BUILD)/bin $(BUILD)/examples $(LEAKS_LOOKS)
 
 demo: lib tools fixtures
 	@FIBER_BUILD='$(abspath $(BUILD))' sh scripts/demo.sh

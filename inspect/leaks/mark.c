@@ -425,14 +425,13 @@ static void scan(struct ins_mark *m, uint64_t low, uint64_t high)
 	low = (low + 7) & ~UINT64_C(7);
 	while (low < high && high - low >= 8) {
 		size_t size = high - low < BUFFER ? high - low : BUFFER;
-		const unsigned char *bytes = m->buffer;
 
 		if (kept) {
 			size_t most;
+			const unsigned char *bytes = ins_windows_at(m->windows, low, &most);
 
-			/* A copy of it: marking may replace the window. */
-			bytes = ins_windows_at(m->windows, low, &most);
 			size = size < most ? size : most;
+			/* Marking may replace the window. */
 			memcpy(m->buffer, bytes, size);
 		} else {
 			ins_windows_copy(m->windows, low, m->buffer, size);
