@@ -47,8 +47,11 @@ static const char group_keys[] = "fibers:i fiberIds:a wait:s object:x? spawnPlac
 /* The answer about a process or a core. option: one more, or NULL. */
 static json_t *ask(const char *who, const char *option, int code)
 {
-	json_t *answer =
-		json_ended(cli_run("fibertrace", "leaks", who, "--json", option, NULL), code);
+	json_t *answer;
+
+	if (code == FOUND && *harness_sanitizer())
+		cli_skip("a sanitizer has a malloc() of its own: its heap is one object");
+	answer = json_ended(cli_run("fibertrace", "leaks", who, "--json", option, NULL), code);
 
 	json_promise(answer, "answer",
 		     JSON_ANSWER " groups:a found:i lost:i unsure:i parked:i stopped:b looks:i "
@@ -146,6 +149,8 @@ static void test_text_has_the_verdict_the_places_and_the_command_for_more(void *
 	char who[32], line[128];
 
 	(void)state;
+	if (*harness_sanitizer())
+		cli_skip("a sanitizer has a malloc() of its own");
 	snprintf(who, sizeof who, "%d", (int)p->pid);
 	q = cli_run("fibertrace", "leaks", who, NULL);
 	cli_expect(q, FOUND);
@@ -182,6 +187,8 @@ static void test_why_searches_the_memory_only_if_asked(void **state)
 	const json_t *found;
 
 	(void)state;
+	if (*harness_sanitizer())
+		cli_skip("a sanitizer has a malloc() of its own");
 	assert_int_equal(json_int(answer, "found"), 0);
 	json_decref(answer);
 	answer = json_ended(cli_run("fibertrace", "why", who, "--deep", "--json", NULL), FOUND);
