@@ -176,10 +176,10 @@ static int finish(struct finding *f)
 		return failed(f, -ENOMEM);
 	if (f->unknown && f->count) {
 		ins_problems_add(&f->source->problems,
-				 "%zu fibers seem lost, but the registers of %zu threads are not "
-				 "known: a stop would end their system call, or is not allowed; "
-				 "--stop reads them",
-				 f->count, f->unknown);
+				 "%zu %s lost, but the registers of %zu %s are not known: a stop "
+				 "could end a system call, or is not allowed; --stop reads them",
+				 f->count, f->count == 1 ? "fiber seems" : "fibers seem",
+				 f->unknown, f->unknown == 1 ? "thread" : "threads");
 		lost->unsure = f->count;
 		return 0;
 	}

@@ -108,23 +108,44 @@ static uint64_t find_return(const struct ins_thread_stack *stack, const struct i
 }
 
 /*
- * Whether all frames of a thread are libfiber's, but for those of the C library at both ends: an idle
- * carrier, or the service thread. Then its frames hold nothing of the program, only what libfiber left
- * there. *ret_base: where they end; the memory above is the thread's own variables. The main thread
- * may be a carrier below a frame of the program: *ret_base is 0.
+ * Whether the frames from `from` on are few, and in the module of the innermost one: the C library, where
+ * the thread sleeps and where it began. In a program that is linked statically that says nothing.
  */
-static bool is_librarys(struct ins_lost_look *look, uint64_t tid, uint64_t *ret_base)
+static bool is_outer(struct ins_modules *modules, const struct ins_walk *walk, unsigned from)
+{
+	const struct ins_module *libc = ins_modules_find(modules, walk->pc[0]);
+
+	if (walk->truncated || walk->count - from >= OUTER)
+		return false;
+	for (; from < walk->count; from++)
+		if (ins_modules_find(modules, walk->pc[from]) != libc)
+			return false;
+	return true;
+}
+
+enum frames {
+	PROGRAMS, /* anything */
+	IN_CALL,  /* the innermost are libfiber's, and it is the main thread */
+	LIBRARYS, /* all are libfiber's, but for those of the C library at both ends */
+};
+
+/*
+ * What the frames of a thread are. An idle carrier and the service thread have only frames of libfiber.
+ * These hold nothing of the program, only what libfiber left there. *ret_base: where they end; the memory
+ * above is the thread's own variables; else 0.
+ */
+static enum frames frames_of(struct ins_lost_look *look, uint64_t tid, uint64_t *ret_base)
 {
 	struct ins_thread_stack stack;
 	struct ins_walk *walk = calloc(1, sizeof *walk);
 	unsigned first = 0, last;
-	bool all = false;
+	enum frames frames = PROGRAMS;
 
 	*ret_base = 0;
 	if (!walk || (!look->unwinder && ins_unwinder_new(look->source, &look->unwinder) < 0) ||
 	    ins_thread_stack_read(look->source, tid, &stack) < 0) {
 		free(walk);
-		return false;
+		return PROGRAMS;
 	}
 	if (stack.bytes)
 		ins_unwind_thread(look->unwinder, &stack.fiber, walk);
@@ -132,27 +153,28 @@ static bool is_librarys(struct ins_lost_look *look, uint64_t tid, uint64_t *ret_
 		first++;
 	for (last = first; last < walk->count && is_inside(walk, last);)
 		last++;
-	if (first < OUTER && last > first && !walk->truncated && walk->count - last < OUTER) {
+	if (first < OUTER && last > first && is_outer(look->source->modules, walk, last)) {
 		*ret_base = find_return(&stack, walk);
-		all = *ret_base != 0;
-	} else if (first < OUTER && last > first) {
-		all = tid == (uint64_t)look->source->pid;
+		frames = *ret_base ? LIBRARYS : PROGRAMS;
+	} else if (first < OUTER && last > first && tid == (uint64_t)look->source->pid) {
+		frames = IN_CALL;
 	}
 	free(walk);
 	ins_thread_stack_free(&stack);
-	return all;
+	return frames;
 }
 
 /* A thread that sleeps, or of a core, outside the stacks of fibers. */
-static int add_sleeper(struct ins_lost_look *look, uint64_t tid, uint64_t sp, bool *ret_librarys)
+static int add_sleeper(struct ins_lost_look *look, uint64_t tid, uint64_t sp,
+		       enum frames *ret_frames)
 {
 	uint64_t base;
 	int rc;
 
-	*ret_librarys = false;
+	*ret_frames = PROGRAMS;
 	if (on_a_fiber(look, sp))
 		return 0;
-	*ret_librarys = is_librarys(look, tid, &base);
+	*ret_frames = frames_of(look, tid, &base);
 	if (!base)
 		return add_stack(look, sp);
 	rc = ins_mark_dead(look->mark, sp - INS_RED_ZONE, base);
@@ -163,36 +185,37 @@ static int add_sleeper(struct ins_lost_look *look, uint64_t tid, uint64_t sp, bo
 static int add_live(struct ins_lost_look *look, uint64_t tid, const struct ins_thread_at *at)
 {
 	uint64_t sp, pc;
-	bool librarys;
+	enum frames frames;
 	int rc;
 
 	if (at->runs || !at->registers.sp)
 		return take(look, tid);
-	rc = add_sleeper(look, tid, at->registers.sp, &librarys);
-	if (rc < 0 || !look->registers || librarys)
+	rc = add_sleeper(look, tid, at->registers.sp, &frames);
+	if (rc < 0 || !look->registers || frames == LIBRARYS)
 		return rc;
 	if (ins_threads_look(look->source->pid, (pid_t)tid, &sp, &pc) != INS_SIGHT_FRAGILE)
 		return take(look, tid);
-	look->unknown++;
+	/* A carrier's switch between contexts has saved the registers of main() on the stack. */
+	look->unknown += frames != IN_CALL;
 	return 0;
 }
 
 /* A thread of a process that is stopped. */
 static int add_stopped(struct ins_lost_look *look, const struct ins_thread_state *thread)
 {
-	bool librarys = false;
-	int rc = add_sleeper(look, (uint64_t)thread->tid, thread->registers.sp, &librarys);
+	enum frames frames;
+	int rc = add_sleeper(look, (uint64_t)thread->tid, thread->registers.sp, &frames);
 
-	return rc < 0 || librarys ? rc : add_registers(look, &thread->registers);
+	return rc < 0 || frames == LIBRARYS ? rc : add_registers(look, &thread->registers);
 }
 
 /* A thread of a core. */
 static int add_dead(struct ins_lost_look *look, const struct ins_thread_at *at)
 {
-	bool librarys;
-	int rc = add_sleeper(look, at->tid, at->registers.sp, &librarys);
+	enum frames frames;
+	int rc = add_sleeper(look, at->tid, at->registers.sp, &frames);
 
-	return rc < 0 || librarys ? rc : add_registers(look, &at->registers);
+	return rc < 0 || frames == LIBRARYS ? rc : add_registers(look, &at->registers);
 }
 
 int ins_lost_threads(struct ins_lost_look *look)

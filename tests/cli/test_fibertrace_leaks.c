@@ -230,6 +230,29 @@ static void test_only_a_process_can_be_stopped(void **state)
 	harness_free(p);
 }
 
+/* Without registers a finding is not certain: a pointer could be in one. */
+static void test_nothing_is_reported_where_no_thread_may_be_stopped(void **state)
+{
+	struct harness_process *p;
+	const json_t *problems;
+	json_t *answer;
+
+	(void)state;
+	if (*harness_sanitizer())
+		cli_skip("a sanitizer has a malloc() of its own");
+	p = cli_start(NULL, "ready ", "leaks", "sem", NULL);
+	answer = json_ended(cli_run("fibertrace", "leaks", cli_number((uint64_t)p->pid),
+				    "--no-pause", "--json", NULL),
+			    1);
+	problems = json_object_get(answer, "problems");
+	assert_int_equal(json_int(answer, "lost"), 0);
+	assert_int_equal(json_int(answer, "unsure"), 1);
+	cli_contains(json_string_value(json_array_get(problems, 0)),
+		     "1 fiber seems lost, but the registers of ");
+	json_decref(answer);
+	harness_free(p);
+}
+
 /* The size is that of a test; the bench has more. */
 static void test_one_in_a_hundred_of_a_crowd_is_found(void **state)
 {
@@ -254,6 +277,7 @@ int main(void)
 		cmocka_unit_test(test_why_searches_the_memory_only_if_asked),
 		cmocka_unit_test(test_a_source_without_memory_is_an_error),
 		cmocka_unit_test(test_only_a_process_can_be_stopped),
+		cmocka_unit_test(test_nothing_is_reported_where_no_thread_may_be_stopped),
 		cmocka_unit_test(test_one_in_a_hundred_of_a_crowd_is_found),
 	};
 
