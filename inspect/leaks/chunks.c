@@ -316,8 +316,6 @@ static bool is_cache(struct ins_windows *w, uint64_t p)
 	} cache;
 	size_t i;
 
-	if ((ins_windows_word(w, p + 8) & ~(uint64_t)FLAGS) != CACHE)
-		return false;
 	ins_windows_copy(w, p + HEADER, &cache, sizeof cache);
 	for (i = 0; i < CACHES; i++)
 		if (!cache.count[i] != !cache.entry[i] || cache.count[i] > 127)
@@ -345,8 +343,7 @@ bool ins_chunks_mark(struct ins_chunks *chunks, struct ins_windows *windows, uin
 		return false;
 	set(c->marked, grain);
 	*ret_high = next_chunk(c, grain);
-	if (low < c->tail && ins_windows_word(windows, low + 8) == (CACHE | PREVIOUS) &&
-	    is_cache(windows, low))
+	if (low < c->tail && *ret_high - low == CACHE && is_cache(windows, low))
 		return false;
 	*ret_low = low;
 	/* Its last word is in the next chunk's header. */
