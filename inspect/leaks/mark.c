@@ -62,7 +62,7 @@ struct one {
 struct ins_mark {
 	struct ins_windows *windows;
 	struct ins_spans spans;
-	struct ranges roots, pending;
+	struct ranges pending;
 	struct words words;
 	struct ins_chunks **chunks; /* by index of IN_AREA */
 	size_t areas;
@@ -72,8 +72,8 @@ struct ins_mark {
 	size_t target_count;
 	uint64_t *target_pages; /* a hash set of pages with targets, as bits */
 	uint64_t records, record_size, record_count, argument;
-	uint32_t *by_record;
-	uint64_t low, high; /* all spans are in between */
+	struct target *by_record; /* by address: its fiber */
+	uint64_t low, high;	  /* all spans are in between */
 	unsigned char *buffer;
 	bool in_record;	   /* the words at hand are of a record */
 	uint32_t in_stack; /* they are of the stack of this fiber; NOBODY: of none */
@@ -128,7 +128,6 @@ void ins_mark_free(struct ins_mark *mark)
 		ins_chunks_free(mark->chunks[i]);
 	ins_spans_drop(&mark->spans);
 	free(mark->chunks);
-	free(mark->roots.at);
 	free(mark->pending.at);
 	free(mark->words.at);
 	free(mark->fibers);
@@ -185,8 +184,6 @@ int ins_mark_area(struct ins_mark *mark, uint64_t start, uint64_t end, bool heap
 
 int ins_mark_root(struct ins_mark *mark, uint64_t start, uint64_t end)
 {
-	if (add_range(&mark->roots, start, end) < 0)
-		return -ENOMEM;
 	return ins_spans_add(&mark->spans, start, end, IN_ROOT, 0);
 }
 
@@ -215,13 +212,6 @@ int ins_mark_word(struct ins_mark *mark, uint64_t word)
 int ins_mark_records(struct ins_mark *mark, uint64_t start, uint64_t size, uint64_t count,
 		     uint64_t argument)
 {
-	size_t i;
-
-	mark->by_record = malloc((count + 1) * sizeof *mark->by_record);
-	if (!mark->by_record)
-		return -ENOMEM;
-	for (i = 0; i < count; i++)
-		mark->by_record[i] = NOBODY;
 	mark->records = start;
 	mark->record_size = size;
 	mark->record_count = count;
@@ -240,8 +230,6 @@ static uint64_t record_number(const struct ins_mark *m, uint64_t address)
 
 int ins_mark_fiber(struct ins_mark *mark, const struct ins_mark_fiber *fiber)
 {
-	const uint64_t number = record_number(mark, fiber->record);
-
 	if (mark->count == mark->room) {
 		const size_t room = mark->room ? mark->room * 2 : 256;
 		struct one *more = realloc(mark->fibers, room * sizeof *more);
@@ -251,8 +239,6 @@ int ins_mark_fiber(struct ins_mark *mark, const struct ins_mark_fiber *fiber)
 		mark->fibers = more;
 		mark->room = room;
 	}
-	if (number < mark->record_count)
-		mark->by_record[number] = (uint32_t)mark->count;
 	mark->fibers[mark->count] = (struct one){.fiber = *fiber};
 	if (fiber->stack_used < fiber->stack_low || fiber->stack_used > fiber->stack_end)
 		mark->fibers[mark->count].fiber.stack_used = fiber->stack_low;
@@ -283,6 +269,24 @@ static int by_address(const void *a, const void *b)
 	return x->fiber < y->fiber ? -1 : x->fiber > y->fiber;
 }
 
+/* The fiber whose record has address, or NOBODY. There may be far more records than fibers. */
+static uint32_t owner_of(const struct ins_mark *m, uint64_t address)
+{
+	size_t low = 0, high = m->count;
+
+	while (low < high) {
+		const size_t mid = low + (high - low) / 2;
+
+		if (m->by_record[mid].address <= address)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low && address - m->by_record[low - 1].address < m->record_size
+		       ? m->by_record[low - 1].fiber
+		       : NOBODY;
+}
+
 /* Whether an object can be judged: it is in memory that is followed, or on a stack. */
 static bool can_be_lost(struct ins_mark *m, const struct ins_mark_fiber *f)
 {
@@ -291,7 +295,7 @@ static bool can_be_lost(struct ins_mark *m, const struct ins_mark_fiber *f)
 	if (f->alive)
 		return false;
 	if (record_number(m, f->object) < m->record_count)
-		return m->by_record[record_number(m, f->object)] != NOBODY;
+		return owner_of(m, f->object) != NOBODY;
 	s = f->object ? ins_spans_find(&m->spans, f->object) : NULL;
 	return s && (s->kind == IN_AREA || s->kind == IN_STACK);
 }
@@ -301,8 +305,12 @@ static int make_targets(struct ins_mark *m)
 	size_t i;
 
 	m->targets = malloc((m->count + 1) * sizeof *m->targets);
-	if (!m->targets)
+	m->by_record = malloc((m->count + 1) * sizeof *m->by_record);
+	if (!m->targets || !m->by_record)
 		return -ENOMEM;
+	for (i = 0; i < m->count; i++)
+		m->by_record[i] = (struct target){m->fibers[i].fiber.record, (uint32_t)i};
+	qsort(m->by_record, m->count, sizeof *m->by_record, by_address);
 	for (i = 0; i < m->count; i++) {
 		struct ins_mark_fiber *f = &m->fibers[i].fiber;
 		const uint64_t bit = page_bit(f->object);
@@ -350,19 +358,22 @@ static void reach(struct ins_mark *m, uint64_t low, uint64_t high)
 static void wake(struct ins_mark *m, uint32_t i)
 {
 	struct one *one = &m->fibers[i];
+	const struct ins_span *s;
 
 	if (one->alive)
 		return;
 	one->alive = true;
-	push(m, one->fiber.stack_used, one->fiber.stack_end);
+	/* Wrong records may have stacks that overlap: each byte is of one fiber. */
+	s = ins_spans_find(&m->spans, one->fiber.stack_used);
+	if (s && s->kind == IN_STACK && s->index == i)
+		push(m, one->fiber.stack_used, s->end);
 	if (one->fiber.record)
 		push(m, one->fiber.record, one->fiber.record + m->record_size);
 }
 
 static void touch_record(struct ins_mark *m, uint64_t word, uint64_t at)
 {
-	const uint64_t number = record_number(m, word);
-	const uint32_t i = number < m->record_count ? m->by_record[number] : NOBODY;
+	const uint32_t i = owner_of(m, word);
 
 	/* Of a record only the argument is the program's. */
 	if (m->in_record && (!m->argument || (at - m->records) % m->record_size != m->argument))
@@ -416,8 +427,8 @@ static void scan_words(struct ins_mark *m, uint64_t at, const unsigned char *byt
 static void scan(struct ins_mark *m, uint64_t low, uint64_t high)
 {
 	const struct ins_span *s = ins_spans_find(&m->spans, low);
-	const bool kept =
-		s && (s->kind == IN_RECORDS || (s->kind == IN_AREA && m->chunks[s->index]));
+	const bool kept = s && ((s->kind == IN_RECORDS && high - low <= m->record_size) ||
+				(s->kind == IN_AREA && m->chunks[s->index]));
 
 	reach(m, low, high);
 	m->in_record = s && s->kind == IN_RECORDS;
@@ -425,6 +436,15 @@ static void scan(struct ins_mark *m, uint64_t low, uint64_t high)
 	low = (low + 7) & ~UINT64_C(7);
 	while (low < high && high - low >= 8) {
 		size_t size = high - low < BUFFER ? high - low : BUFFER;
+		const uint64_t nothing =
+			kept || high - low <= BUFFER
+				? 0
+				: ins_windows_nothing(m->windows, low, high - low) & ~UINT64_C(7);
+
+		if (nothing) {
+			low += nothing;
+			continue;
+		}
 
 		if (kept) {
 			size_t most;
@@ -468,8 +488,10 @@ int ins_mark_all(struct ins_mark *mark)
 	for (i = 0; i < m->count; i++)
 		if (m->fibers[i].fiber.alive)
 			wake(m, (uint32_t)i);
-	for (i = 0; i < m->roots.count; i++)
-		push(m, m->roots.at[i].low, m->roots.at[i].high);
+	/* Without the records and stacks that lie in them. */
+	for (i = 0; i < m->spans.count; i++)
+		if (m->spans.at[i].kind == IN_ROOT)
+			push(m, m->spans.at[i].start, m->spans.at[i].end);
 	for (i = 0; i < m->words.count; i++)
 		touch(m, m->words.at[i], 0);
 	return drain(m);

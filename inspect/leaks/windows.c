@@ -130,6 +130,21 @@ void ins_windows_copy(struct ins_windows *windows, uint64_t address, void *buf, 
 	}
 }
 
+uint64_t ins_windows_nothing(struct ins_windows *windows, uint64_t address, uint64_t size)
+{
+	const struct ins_memory_reader *m = windows->memory;
+	bool there = true;
+	uint64_t run;
+
+	if (!m->run)
+		return 0;
+	run = m->run(m->reader, address, size, &there);
+	/* 0: far more was never written than a valid program has. */
+	if (!run || run > size)
+		return size;
+	return there ? 0 : run;
+}
+
 const unsigned char *ins_windows_at(struct ins_windows *windows, uint64_t address, size_t *ret_size)
 {
 	const uint64_t window = address & ~(INS_WINDOW - 1), into = address - window;

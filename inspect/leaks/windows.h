@@ -41,6 +41,12 @@ uint64_t ins_windows_word(struct ins_windows *windows, uint64_t address);
 /* Copy memory that is asked for once, into buf, in the same way. */
 void ins_windows_copy(struct ins_windows *windows, uint64_t address, void *buf, size_t size);
 
+/*
+ * How many bytes from address on, at most size, were never written and need not be copied; 0: the first
+ * one may have been written.
+ */
+uint64_t ins_windows_nothing(struct ins_windows *windows, uint64_t address, uint64_t size);
+
 /* Forget all that was copied, and keep the memory for the next copies. */
 void ins_windows_forget(struct ins_windows *windows);
 
