@@ -253,6 +253,26 @@ static void test_nothing_is_reported_where_no_thread_may_be_stopped(void **state
 	harness_free(p);
 }
 
+/* A registry that says what is not true costs neither time nor memory of the process. */
+static void test_wrong_records_are_survived(void **state)
+{
+	static const char *const lies[] = {"shared",	"anonymous",   "private",   "file",
+					   "scattered", "overlapping", "untouched", "objects"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof lies / sizeof lies[0]; i++) {
+		struct harness_process *p = cli_start(NULL, "ready ", "liar", lies[i], NULL), *q;
+		int code;
+
+		q = cli_run("fibertrace", "leaks", cli_number((uint64_t)p->pid), NULL);
+		code = harness_exit_code(q);
+		if (code != 0 && code != 1)
+			fail_msg("%s: exit status %d: %s", lies[i], code, q->err.bytes);
+		harness_free(q);
+		harness_free(p);
+	}
+}
+
 /* The size is that of a test; the bench has more. */
 static void test_one_in_a_hundred_of_a_crowd_is_found(void **state)
 {
@@ -278,6 +298,7 @@ int main(void)
 		cmocka_unit_test(test_a_source_without_memory_is_an_error),
 		cmocka_unit_test(test_only_a_process_can_be_stopped),
 		cmocka_unit_test(test_nothing_is_reported_where_no_thread_may_be_stopped),
+		cmocka_unit_test(test_wrong_records_are_survived),
 		cmocka_unit_test(test_one_in_a_hundred_of_a_crowd_is_found),
 	};
 

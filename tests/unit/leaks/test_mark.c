@@ -284,6 +284,17 @@ static void test_more_memory_may_be_marked_later(void **state)
 	expect(1, true);
 }
 
+/* Another library may have its records in its data. */
+static void test_records_in_a_root_are_no_root(void **state)
+{
+	(void)state;
+	ins_mark_root(mark, at(RECORDS), at(RECORDS) + 16 * RECORD_SIZE);
+	fiber(0, at(BLOCK) + 0x100);
+	marked_put(record(0) + 8, at(BLOCK) + 0x100); /* what it waits for */
+	mark_all();
+	expect(0, false);
+}
+
 static void test_wrong_numbers_do_no_harm(void **state)
 {
 	const struct ins_mark_fiber f = {
@@ -325,6 +336,7 @@ int main(void)
 		EACH(test_an_argument_may_be_a_handle),
 		EACH(test_dead_memory_is_not_followed),
 		EACH(test_more_memory_may_be_marked_later),
+		EACH(test_records_in_a_root_are_no_root),
 		EACH(test_wrong_numbers_do_no_harm),
 	};
 
