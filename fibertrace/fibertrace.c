@@ -241,8 +241,8 @@ const struct tool fibertrace = {
 		"program, or a core file or a snapshot. The commands are those of fiberctl,\n"
 		"without the program's help. Of a program without fibers, the threads are shown.\n",
 	.exits = "Exit status: 0 all well, 1 something is missing (the output says what and why),\n"
-		 "2 cannot read the process or file, 3 a deadlock was found, 4 'why' found\n"
-		 "something slow, 64 wrong usage.",
+		 "2 cannot read the process or file, 3 a deadlock or lost fibers were found,\n"
+		 "4 'why' found something slow, 64 wrong usage.",
 	.commands = commands,
 	.bare = &trace_dump,
 	.bare_takes = true,
