@@ -79,14 +79,15 @@ static bool slept(const struct ins_snapshot_looks *looks, const struct fib_row *
 }
 
 struct writing {
-	FILE *out;
+	ins_snapshot_put_fn *put;
+	void *context;
 	const struct ins_snapshot_looks *looks;
 	struct fib_wire_end end;
 };
 
 static int put(struct writing *w, const void *bytes, size_t size)
 {
-	return fwrite(bytes, 1, size, w->out) == size ? 0 : errno ? -errno : -EIO;
+	return w->put(w->context, bytes, size);
 }
 
 static int put_row(void *context, const struct ins_fiber *thread)
@@ -120,11 +121,11 @@ static int put_row(void *context, const struct ins_fiber *thread)
 	return rc == 0 && size ? put(w, thread->stack, size) : rc;
 }
 
-int ins_snapshot_put_threads(FILE *out, struct ins_source *source,
+int ins_snapshot_put_threads(ins_snapshot_put_fn *put_fn, void *context, struct ins_source *source,
 			     const struct ins_snapshot_looks *looks)
 {
 	static const struct ins_request request = {.stacks = true};
-	struct writing w = {.out = out, .looks = looks};
+	struct writing w = {.put = put_fn, .context = context, .looks = looks};
 	const struct fib_wire_header header = {.magic = FIB_WIRE_MAGIC,
 					       .version = FIB_WIRE_VERSION,
 					       .type = FIB_WIRE_END,

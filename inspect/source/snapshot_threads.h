@@ -3,7 +3,7 @@
 #ifndef INS_SNAPSHOT_THREADS_H
 #define INS_SNAPSHOT_THREADS_H
 
-#include <stdio.h>
+#include <stddef.h>
 
 #include "inspect/model/source.h"
 
@@ -18,11 +18,14 @@ struct ins_snapshot_looks {
 int ins_snapshot_look(struct ins_source *source, struct ins_snapshot_looks *ret);
 void ins_snapshot_looks_free(struct ins_snapshot_looks *looks);
 
+/* Append bytes to the snapshot. 0, or a negative errno. */
+typedef int ins_snapshot_put_fn(void *context, const void *bytes, size_t size);
+
 /*
- * Write the frames of INS_SNAPSHOT_THREAD_ROWS. looks: sampled before the fibers were. Returns 0, or
- * a negative errno: the file cannot be written, or -ENOMEM.
+ * Write the frames of INS_SNAPSHOT_THREAD_ROWS with put_fn(context). looks: sampled before the fibers
+ * were. Returns 0, -ENOMEM, or what put_fn returned.
  */
-int ins_snapshot_put_threads(FILE *out, struct ins_source *source,
+int ins_snapshot_put_threads(ins_snapshot_put_fn *put_fn, void *context, struct ins_source *source,
 			     const struct ins_snapshot_looks *looks);
 
 #endif

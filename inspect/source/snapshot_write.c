@@ -275,6 +275,11 @@ static int put_threads(struct writer *w)
 	return rc < 0 ? rc : end_section(w, INS_SNAPSHOT_THREADS, at);
 }
 
+static int put_to(void *context, const void *bytes, size_t size)
+{
+	return put(context, bytes, size);
+}
+
 /* Threads that cannot be read are left out, as with a program that may not be looked into. */
 static int put_rows(struct writer *w)
 {
@@ -286,7 +291,7 @@ static int put_rows(struct writer *w)
 	rc = begin_section(w, INS_SNAPSHOT_THREAD_ROWS, &at);
 	if (rc < 0)
 		return rc;
-	rc = ins_snapshot_put_threads(w->out, w->rows, &w->looks);
+	rc = ins_snapshot_put_threads(put_to, w, w->rows, &w->looks);
 	return rc < 0 ? cannot_write(w, rc) : end_section(w, INS_SNAPSHOT_THREAD_ROWS, at);
 }
 
