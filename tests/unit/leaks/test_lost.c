@@ -47,9 +47,11 @@ static int threads(struct ins_source *s, struct ins_thread_ids *ret)
 	return 0;
 }
 
-static int thread_at(struct ins_source *s, uint64_t tid, struct ins_thread_at *ret)
+static int thread_at(struct ins_source *s, uint64_t tid, enum ins_thread_ask ask,
+		     struct ins_thread_at *ret)
 {
 	(void)s;
+	(void)ask;
 	(void)tid;
 	(void)ret;
 	return -ESRCH;

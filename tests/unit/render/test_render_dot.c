@@ -17,7 +17,7 @@ static void render(struct waiting *w, size_t limit, pid_t pid)
 {
 	struct ins_queues *queues;
 	struct fib_layout layout;
-	struct ins_waits waits = {&layout, NULL, pid, limit};
+	struct ins_waits waits = {.layout = &layout, .pid = pid, .limit = limit};
 	size_t size;
 	FILE *out;
 
