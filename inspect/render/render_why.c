@@ -148,6 +148,9 @@ void ins_text_why(FILE *out, const struct ins_look *look, const struct ins_findi
 		fprintf(out, "... and %zu more findings; see --json\n",
 			findings->count - shown + findings->more);
 	put_rest(out, look, findings->count);
+	if (findings->count && strcmp(look->source->kind, "core") == 0)
+		fputs("a core has no clock: each time above is the shortest that it can have been\n",
+		      out);
 }
 
 static json_t *evidence_of(const struct ins_finding *f)
