@@ -10,7 +10,7 @@
 #include "inspect/why/rules.h"
 
 #include <errno.h>
-
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <fiber/fiber.h>
@@ -76,7 +76,7 @@ static int look_at(struct ins_table *table, struct runnable *ret, bool *ret_long
 	return 0;
 }
 
-/* What the carriers run instead. */
+/* What the carriers run instead. It is the place of a finding whose oldest fiber has moved on. */
 static void say_running(struct ins_look *look, struct ins_finding *f)
 {
 	struct ins_strbuf line = ins_finding_line(f);
@@ -93,6 +93,8 @@ static void say_running(struct ins_look *look, struct ins_finding *f)
 		ins_strbuf_text(&line, separator);
 		ins_look_say_fiber(&fiber, &line);
 		ins_look_place_of(look, fiber.row.entry, false, place, sizeof place);
+		if (!f->place[0])
+			snprintf(f->place, sizeof f->place, "%s", place);
 		if (place[0]) {
 			ins_strbuf_text(&line, " (");
 			ins_strbuf_text(&line, place);

@@ -367,6 +367,8 @@ static void look_at(struct fib_carrier *c, int64_t threshold, int64_t now, bool 
 		e->duration = now - h->began;
 	if (h->stage == SEEN && threshold && now - h->first >= threshold)
 		look_closer(c, &g, now);
+	/* Only c runs the fibers that are bound to it. */
+	behind = behind || !fib_inbox_empty(&c->inbox);
 	if (h->behind < DELAYS)
 		h->behind = behind && threshold && now - h->first >= threshold ? h->behind + 1 : 0;
 	tell(c, now);

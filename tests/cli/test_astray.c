@@ -87,7 +87,7 @@ static void test_astray_is_said_by_the_program_itself(void **state)
 	harness_end(p);
 	cli_contains(p->err.bytes, "\"parked\" waits with its stack pointer 0x");
 	cli_contains(p->err.bytes, "outside its stack of 262144 bytes");
-	cli_contains(p->err.bytes, "in a system call, its stack pointer is outside its stack");
+	cli_contains(p->err.bytes, ", its stack pointer is outside its stack");
 	harness_free(p);
 }
 
