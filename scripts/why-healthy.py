@@ -18,6 +18,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ.get("FIBER_BUILD", ROOT / "build"))
 SECONDS = 60  # limit of a question
 BETWEEN = "0.05"  # s between the readings: more questions in the same time
+GROWS = "2"  # the same for the rule of growth, which looks at no shorter time
 OLD = 1.3  # s: waits of this age count as long
 
 # Programs that run until they are killed, and print a line with "ready" when all is as it stays. Those that hold a lock while
@@ -51,18 +52,20 @@ class Program:
         self.process.stdout.close()
 
 
-def ask(tool, pid):
-    """The findings about a process. None: it could not be asked."""
-    done = subprocess.run([str(BUILD / "bin" / tool), "why", str(pid), "--json", "--for", BETWEEN], capture_output=True,
+def ask(tool, pid, between=BETWEEN):
+    """The findings about a process. None: it had ended. Any other failure of the tool ends the run."""
+    done = subprocess.run([str(BUILD / "bin" / tool), "why", str(pid), "--json", "--for", between], capture_output=True,
                           timeout=SECONDS, check=False)
-    if done.returncode not in (0, 1, 3, 4):
+    if done.returncode == 2:
         return None
+    if done.returncode not in (0, 1, 3, 4):
+        sys.exit("why-healthy.py: %s why ended with %d:\n%s" % (tool, done.returncode, done.stderr.decode()))
     return json.loads(done.stdout)["findings"]
 
 
 class Count:
     def __init__(self):
-        self.number = self.asked = self.reports = 0
+        self.number = self.asked = self.reports = self.failed = 0
 
     def note(self, name, findings):
         self.asked += 1
@@ -71,31 +74,33 @@ class Count:
             print("# %s: %s: %s: %s" % (name, finding["rule"], finding["text"], "; ".join(finding["evidence"])))
 
     def done(self, name, before, asked, skip=""):
+        """asked: whether it was asked as often as it should be; skip: why it may not have been."""
         self.number += 1
         fine = self.reports == before and (asked or skip)
-        print("%s %d - %s: %d reports, asked %d times%s" % ("ok" if fine else "not ok", self.number, name, self.reports - before,
-                                                           asked, "" if asked else skip), flush=True)
+        self.failed += not fine
+        print("%s %d - %s: %d reports%s" % ("ok" if fine else "not ok", self.number, name, self.reports - before,
+                                            "" if asked else skip or ", not asked"), flush=True)
 
 
 def tool_of(i):
     return ("fiberctl", "fibertrace")[i % 2]
 
 
-def ask_often(name, program, times, count):
+def ask_often(name, program, times, count, between=BETWEEN):
     before, asked = count.reports, 0
     for i in range(times):
-        findings = ask(tool_of(i), program.process.pid)
+        findings = ask(tool_of(i), program.process.pid, between)
         if findings is not None:
             asked += 1
             count.note(name, findings)
-    count.done(name, before, asked if program.process.poll() is None else 0)
+    count.done(name, before, asked == times and program.process.poll() is None)
 
 
 def stays(words, times, count):
     program = Program(["bin/" + words.split()[0], *words.split()[1:]])
     program.line(b"ready")
     time.sleep(OLD)
-    ask_often(words, program, times, count)
+    ask_often(words, program, times, count, GROWS if "growth" in words else BETWEEN)
     program.end()
 
 
@@ -144,7 +149,7 @@ def main():
             example(path.name, times, count)
     print("1..%d" % count.number)
     print("# asked %d times about %d programs: %d reports" % (count.asked, count.number, count.reports))
-    return 1 if count.reports else 0
+    return 1 if count.reports or count.failed else 0
 
 
 if __name__ == "__main__":

@@ -5,15 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct ins_finding *ins_findings_add(struct ins_findings *findings, const struct ins_rule *rule,
-				     enum ins_severity severity)
+/* The last one that does not last; NULL: all do. */
+static struct ins_finding *last_slow(struct ins_findings *findings)
 {
-	struct ins_finding *f;
+	size_t i = findings->count;
 
-	if (findings->count == INS_FINDINGS_MOST) {
-		findings->more++;
-		return &findings->other;
-	}
+	while (i && findings->all[i - 1].severity == INS_LASTS)
+		i--;
+	return i ? &findings->all[i - 1] : NULL;
+}
+
+/* Room for another one; NULL: out of memory. */
+static struct ins_finding *more(struct ins_findings *findings)
+{
 	if (findings->count == findings->room) {
 		const size_t room = findings->room ? findings->room * 2 : 8;
 		struct ins_finding *all = realloc(findings->all, room * sizeof *all);
@@ -23,7 +27,23 @@ struct ins_finding *ins_findings_add(struct ins_findings *findings, const struct
 		findings->all = all;
 		findings->room = room;
 	}
-	f = &findings->all[findings->count++];
+	return &findings->all[findings->count++];
+}
+
+struct ins_finding *ins_findings_add(struct ins_findings *findings, const struct ins_rule *rule,
+				     enum ins_severity severity)
+{
+	const bool full = findings->count == INS_FINDINGS_MOST;
+	struct ins_finding *f = full ? NULL : more(findings);
+
+	if (full) {
+		findings->more++;
+		f = severity == INS_LASTS ? last_slow(findings) : NULL;
+		if (!f)
+			return &findings->other;
+	}
+	if (!f)
+		return NULL;
 	memset(f, 0, sizeof *f);
 	f->rule = rule;
 	f->severity = severity;

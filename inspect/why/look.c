@@ -109,6 +109,15 @@ void ins_look_get(const struct ins_look *look, size_t i, struct ins_fiber *ret)
 	ins_table_get(look->last.table, i, ret);
 }
 
+static bool same_pinned_wait(const struct fib_row *before, const struct fib_row *now)
+{
+	if (now->carrier == FIB_ROW_CARRIER_NONE)
+		return true;
+	return before->wait_kind == now->wait_kind && before->wait_object == now->wait_object &&
+	       before->wait_arg == now->wait_arg && before->deadline == now->deadline &&
+	       before->holder == now->holder;
+}
+
 bool ins_look_stayed(const struct ins_look *look, const struct ins_fiber *fiber)
 {
 	struct ins_fiber before;
@@ -120,7 +129,7 @@ bool ins_look_stayed(const struct ins_look *look, const struct ins_fiber *fiber)
 	if (at < 0)
 		return false;
 	ins_table_get(look->earlier.table, (size_t)at, &before);
-	return before.row.seq == fiber->row.seq;
+	return before.row.seq == fiber->row.seq && same_pinned_wait(&before.row, &fiber->row);
 }
 
 /* -- places -- */
@@ -237,6 +246,32 @@ bool ins_look_waits(const struct ins_fiber *fiber)
 	       (row->state == FIBER_SUSPENDED || (row->state == FIBER_RUNNING && row->pins));
 }
 
+bool ins_look_knows_age(const struct ins_fiber *fiber)
+{
+	const bool pinned = ins_look_waits(fiber) && fiber->row.carrier != FIB_ROW_CARRIER_NONE;
+
+	return !pinned && !(fiber->flags & INS_FIBER_THREAD);
+}
+
+bool ins_look_at_rest(const struct ins_look *look)
+{
+	size_t i, n = ins_look_count(look);
+	struct ins_fiber fiber;
+
+	for (i = 0; i < n; i++) {
+		ins_look_get(look, i, &fiber);
+		if (!ins_look_waits(&fiber) &&
+		    (fiber.row.state == FIBER_RUNNING || fiber.row.state == FIBER_RUNNABLE))
+			return false;
+	}
+	return true;
+}
+
+int64_t ins_look_delay(const struct ins_look *look)
+{
+	return look->single && !ins_source_still(look->source) ? INS_LOOK_LONG : INS_LOOK_DELAY;
+}
+
 bool ins_look_runnable(const struct ins_fiber *fiber)
 {
 	/* An idle fiber waits as long as any other one can run. */
@@ -246,7 +281,7 @@ bool ins_look_runnable(const struct ins_fiber *fiber)
 bool ins_look_keeps(const struct ins_look *look, const struct ins_fiber *fiber)
 {
 	return fiber->row.state == FIBER_RUNNING && !ins_look_waits(fiber) &&
-	       fiber->row.age >= INS_LOOK_DELAY && ins_look_stayed(look, fiber);
+	       fiber->row.age >= ins_look_delay(look) && ins_look_stayed(look, fiber);
 }
 
 int64_t ins_look_sleeps(const struct ins_fiber *fiber)
@@ -262,8 +297,8 @@ static void say_sleep(const struct ins_fiber *fiber, struct ins_strbuf *line)
 {
 	const int64_t left = ins_fiber_left(fiber);
 
-	ins_strbuf_text(line, fiber->flags & INS_FIBER_THREAD ? "sleeps" : "has slept for ");
-	if (!(fiber->flags & INS_FIBER_THREAD))
+	ins_strbuf_text(line, ins_look_knows_age(fiber) ? "has slept for " : "sleeps");
+	if (ins_look_knows_age(fiber))
 		ins_duration_say(line, fiber->row.age);
 	if (left > 0) {
 		ins_strbuf_text(line, ", ");
@@ -275,7 +310,7 @@ static void say_sleep(const struct ins_fiber *fiber, struct ins_strbuf *line)
 void ins_look_say_doing(const struct ins_look *look, const struct ins_fiber *fiber,
 			struct ins_strbuf *line)
 {
-	const bool thread = fiber->flags & INS_FIBER_THREAD;
+	const bool aged = ins_look_knows_age(fiber);
 	char text[256];
 
 	if (ins_look_waits(fiber) && fiber->row.wait_kind == FIB_WAIT_SLEEP) {
@@ -283,10 +318,10 @@ void ins_look_say_doing(const struct ins_look *look, const struct ins_fiber *fib
 		return;
 	}
 	if (ins_look_waits(fiber)) {
-		ins_strbuf_text(line, thread ? "waits for " : "has waited for ");
+		ins_strbuf_text(line, aged ? "has waited for " : "waits for ");
 		ins_strbuf_text(line, ins_words_wait(&look->source->layout, fiber, false, text,
 						     sizeof text));
-	} else if (thread) {
+	} else if (!aged) {
 		ins_strbuf_text(line, "runs");
 	} else if (fiber->row.state == FIBER_RUNNING) {
 		ins_strbuf_text(line, "has run on carrier ");
@@ -294,8 +329,7 @@ void ins_look_say_doing(const struct ins_look *look, const struct ins_fiber *fib
 	} else {
 		ins_strbuf_text(line, "has waited for a carrier");
 	}
-	/* The ages of threads are not known. */
-	if (thread)
+	if (!aged)
 		return;
 	ins_strbuf_text(line, " for ");
 	ins_duration_say(line, fiber->row.age);
@@ -305,7 +339,8 @@ void ins_look_say_at(const char *place, struct ins_strbuf *line)
 {
 	if (!place[0])
 		return;
-	ins_strbuf_text(line, " at ");
+	/* Without debug information it is "in compact". */
+	ins_strbuf_text(line, strncmp(place, "in ", 3) == 0 ? " " : " at ");
 	ins_strbuf_text(line, place);
 }
 

@@ -65,7 +65,7 @@ void ins_look_get(const struct ins_look *look, size_t i, struct ins_fiber *ret);
 
 /*
  * Whether a fiber of the last reading has not been switched since the earlier one, or it was read
- * once.
+ * once. If it waits while it is pinned, which needs no switch: whether it waits for the same.
  */
 bool ins_look_stayed(const struct ins_look *look, const struct ins_fiber *fiber);
 
@@ -97,10 +97,25 @@ bool ins_look_old(const struct ins_look *look, int64_t age, int64_t more);
 /* Whether it waits, pinned or not. */
 bool ins_look_waits(const struct ins_fiber *fiber);
 
+/*
+ * Whether its age is that of what it does. That of a thread is not known, and a fiber that waits while
+ * it is pinned runs all the time: its age is that of its run.
+ */
+bool ins_look_knows_age(const struct ins_fiber *fiber);
+
+/* Whether no fiber runs or can run. Then no wake-up is under way. */
+bool ins_look_at_rest(const struct ins_look *look);
+
+/*
+ * For how long a fiber that can run must have waited to be delayed, ns. A single reading of a program
+ * that runs may meet the moment in which it has no CPU.
+ */
+int64_t ins_look_delay(const struct ins_look *look);
+
 /* Whether it waits for a carrier. */
 bool ins_look_runnable(const struct ins_fiber *fiber);
 
-/* Whether it has kept its carrier for INS_LOOK_DELAY. */
+/* Whether it has kept its carrier for ins_look_delay(). */
 bool ins_look_keeps(const struct ins_look *look, const struct ins_fiber *fiber);
 
 /* How long the fiber will still sleep, at most INS_LOOK_LONG; 0: it does not sleep. */

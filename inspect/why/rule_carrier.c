@@ -3,7 +3,8 @@
  * rule_carrier.c - a fiber keeps a carrier, and others wait for one
  *
  * A fiber that computes for long is no fault while the others get their turn. It is reported if
- * fibers that could run have waited for longer than INS_LOOK_DELAY meanwhile.
+ * fibers that could run have waited for longer than ins_look_delay() meanwhile. Which of several runtimes a
+ * fiber belongs to is not known: in such a program they may wait for another carrier.
  */
 #include "inspect/why/rules.h"
 
@@ -22,7 +23,7 @@ static uint64_t delayed(const struct ins_look *look)
 
 	for (i = 0; i < n; i++) {
 		ins_look_get(look, i, &fiber);
-		count += ins_look_runnable(&fiber) && fiber.row.age >= INS_LOOK_DELAY &&
+		count += ins_look_runnable(&fiber) && fiber.row.age >= ins_look_delay(look) &&
 			 ins_look_stayed(look, &fiber);
 	}
 	return count;
@@ -67,10 +68,14 @@ static void say(struct ins_look *look, struct ins_finding *f)
 			   "fibers that can run wait");
 	ins_look_place(look, &fiber, f->place, sizeof f->place);
 	line = ins_finding_line(f);
-	ins_strbuf_text(&line, f->place[0] ? "it is at " : "it runs ");
-	ins_strbuf_text(&line, f->place[0] ? f->place
-					   : ins_look_place_of(look, fiber.row.entry, false, entry,
-							       sizeof entry));
+	if (f->place[0]) {
+		ins_strbuf_text(&line, "it is");
+		ins_look_say_at(f->place, &line);
+	} else {
+		ins_look_place_of(look, fiber.row.entry, false, entry, sizeof entry);
+		ins_strbuf_text(&line, "it runs ");
+		ins_strbuf_text(&line, entry[0] ? entry : "an unknown function");
+	}
 	f->more[0] = "show";
 	f->more_id[0] = fiber.row.id;
 }

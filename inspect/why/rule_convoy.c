@@ -47,12 +47,13 @@ static void count(const struct ins_graph *graph, struct root *roots)
 			continue;
 		root = &roots[node->root];
 		root->waiting++;
-		if (node->age > root->longest)
+		/* A pinned fiber runs all the time: its age is not that of its wait. */
+		if (node->age > root->longest && !node->runs)
 			root->longest = node->age;
 	}
 }
 
-/* Mark the fibers that are in a deadlock. */
+/* Mark the fibers that are in a deadlock, or have exited: what those held is reported as one. */
 static void mark_deadlocked(const struct ins_look *look, struct root *roots)
 {
 	const struct ins_deadlocks *found = look->last.found;
@@ -61,6 +62,9 @@ static void mark_deadlocked(const struct ins_look *look, struct root *roots)
 	for (i = 0; i < ins_deadlocks_count(found); i++)
 		for (k = 0; k < ins_deadlocks_at(found, i)->count; k++)
 			roots[ins_deadlocks_at(found, i)->fibers[k]].deadlocked = true;
+	for (i = 0; i < ins_graph_count(look->last.graph); i++)
+		if (ins_graph_at(look->last.graph, i)->dead)
+			roots[i].deadlocked = true;
 }
 
 /* What the root does, for the headline: "sleeps". */
@@ -94,7 +98,7 @@ static bool find_first(const struct ins_look *look, size_t root, struct ins_fibe
 		const struct ins_node *node = ins_graph_at(graph, i);
 
 		if (for_a_lock(node) && node->to == root && i != root &&
-		    (first == n || node->age > ins_graph_at(graph, first)->age))
+		    (first == n || (!node->runs && node->age > ins_graph_at(graph, first)->age)))
 			first = i;
 	}
 	if (first < n)
@@ -116,8 +120,8 @@ static void say_taken(struct ins_look *look, const struct ins_fiber *holder,
 	ins_look_place_of(look, holder->row.held_at, true, place, sizeof place);
 	if (!place[0])
 		return;
-	ins_strbuf_text(line, " (taken at ");
-	ins_strbuf_text(line, place);
+	ins_strbuf_text(line, " (taken");
+	ins_look_say_at(place, line);
 	ins_strbuf_char(line, ')');
 }
 
@@ -136,7 +140,7 @@ static void say_root(struct ins_look *look, size_t root, const struct ins_fiber 
 	if (holds) {
 		ins_strbuf_text(&line, " holds ");
 		ins_look_say_object(look, &waiter, &line);
-		if (waiter.row.age) {
+		if (ins_look_knows_age(&waiter) && waiter.row.age) {
 			ins_strbuf_text(&line, " for at least ");
 			ins_duration_say(&line, waiter.row.age);
 		}
@@ -171,7 +175,7 @@ static void say_behind(struct ins_look *look, size_t root, struct ins_finding *f
 			continue;
 		ins_sample_lowest(&f->ids, node->id);
 		kinds[node->kind].count++;
-		if (node->age >= kinds[node->kind].longest) {
+		if (!node->runs && node->age >= kinds[node->kind].longest) {
 			kinds[node->kind].longest = node->age;
 			kinds[node->kind].at = i;
 		}
@@ -204,7 +208,9 @@ static bool is_slow(const struct ins_look *look, const struct root *root,
 {
 	const int64_t sleeps = ins_look_sleeps(fiber);
 
-	if (look->single && !ins_look_old(look, fiber->row.age, sleeps))
+	if (look->single &&
+	    (!ins_look_knows_age(fiber) ? sleeps < INS_LOOK_LONG
+					: !ins_look_old(look, fiber->row.age, sleeps)))
 		return false;
 	return ins_look_old(look, root->longest, sleeps) && ins_look_stayed(look, fiber);
 }

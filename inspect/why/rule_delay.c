@@ -2,7 +2,7 @@
 /*
  * rule_delay.c - fibers that can run wait long for a carrier, and no single fiber is to blame
  *
- * Reported when one in a hundred runnable fibers has waited for longer than INS_LOOK_DELAY, and no
+ * Reported when one in a hundred runnable fibers has waited for longer than ins_look_delay(), and no
  * carrier is kept: then there is more work than carriers, or the process gets too little CPU. It must be so
  * in both readings: on a busy machine a process can be without a CPU for as long once, and then all its
  * fibers have waited.
@@ -63,7 +63,8 @@ static int ascending(const void *a, const void *b)
 }
 
 /* The runnable fibers of a reading, and whether they wait long. -ENOMEM. */
-static int look_at(struct ins_table *table, struct runnable *ret, bool *ret_long)
+static int look_at(const struct ins_look *look, struct ins_table *table, struct runnable *ret,
+		   bool *ret_long)
 {
 	*ret = (struct runnable){.ages = calloc(ins_table_count(table) + 1, sizeof *ret->ages)};
 	if (!ret->ages)
@@ -71,7 +72,7 @@ static int look_at(struct ins_table *table, struct runnable *ret, bool *ret_long
 	gather(table, ret);
 	if (ret->count)
 		qsort(ret->ages, ret->count, sizeof *ret->ages, ascending);
-	*ret_long = ret->count && ret->ages[(ret->count - 1) * 99 / 100] >= INS_LOOK_DELAY;
+	*ret_long = ret->count && ret->ages[(ret->count - 1) * 99 / 100] >= ins_look_delay(look);
 	free(ret->ages);
 	return 0;
 }
@@ -115,9 +116,9 @@ static int find(struct ins_look *look, struct ins_findings *ret)
 	if (look->halted || is_any_kept(look))
 		return 0;
 	if (!look->single)
-		rc = look_at(look->earlier.table, &earlier, &wait_long);
+		rc = look_at(look, look->earlier.table, &earlier, &wait_long);
 	if (rc == 0 && wait_long)
-		rc = look_at(look->last.table, &last, &wait_long);
+		rc = look_at(look, look->last.table, &last, &wait_long);
 	if (rc < 0 || !wait_long)
 		return rc;
 	f = ins_findings_add(ret, &ins_rule_delay, INS_SLOW);

@@ -5,7 +5,7 @@
  * A fiber that waits without a deadline is in the queue of the object until it is woken. If the queue
  * has no waiter, no signal reaches the fiber any more: the object was initialised again, or its memory
  * was reused. A fiber that is being woken looks the same for a moment. So the wait must be old, and
- * the fiber must be so in both readings.
+ * the fiber must be so in both readings. In a single one no fiber may run or be about to.
  *
  * What it cannot know: whether anybody still means to signal an object that has its waiters. A fiber
  * that waits for work that nobody sends any more looks like one that is idle, whatever was signalled
@@ -30,7 +30,7 @@ static bool was_forgotten(const struct ins_look *look, const struct ins_fiber *f
 	ssize_t at;
 
 	if (look->single)
-		return true;
+		return ins_look_at_rest(look);
 	at = ins_table_find(look->earlier.table, fiber->row.id);
 	if (at < 0)
 		return false;

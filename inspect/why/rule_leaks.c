@@ -8,6 +8,7 @@
 #include "inspect/why/rules.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "inspect/model/words.h"
 #include "inspect/text/duration.h"
@@ -34,14 +35,18 @@ static void leave_out(struct ins_look *look)
 
 static int find(struct ins_look *look, struct ins_findings *ret)
 {
+	struct ins_error error = {""};
 	size_t i;
 	int rc;
 
 	if (!look->deep)
 		return 0;
-	rc = ins_lost_find(look->source, false, &look->lost, NULL);
-	if (rc < 0)
-		return rc;
+	rc = ins_lost_find(look->source, false, &look->lost, &error);
+	if (rc < 0) {
+		ins_problems_add(&look->source->problems, "lost fibers were not searched for: %s",
+				 error.text[0] ? error.text : strerror(-rc));
+		return 0;
+	}
 	leave_out(look);
 	rc = ins_lost_groups(&look->lost, &look->lost_groups);
 	for (i = 0; rc == 0 && i < look->lost_groups.count; i++) {

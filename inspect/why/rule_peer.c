@@ -7,7 +7,8 @@
  * port each, so those of a server never count together.
  *
  * Known of a live process only, in the tool's network namespace. It does not know a request that is meant
- * to last, such as a poll for news: that is why MANY must wait.
+ * to last, such as a poll for news, or that the program has had the last word: it has acknowledged a
+ * message and waits for the next. So the text says what is known, and MANY must wait.
  */
 #include "inspect/why/rules.h"
 
@@ -138,10 +139,9 @@ static void say(struct ins_look *look, struct ins_finding *f)
 	ins_look_get(look, f->subject, &longest);
 	peer = ins_peers_of(&look->peers, descriptor(&longest));
 	ins_look_say_count(&line, f->fibers, "fiber waits", "fibers wait");
-	ins_strbuf_text(&line, " for one peer that does not answer: ");
+	ins_strbuf_text(&line,
+			" for one peer from which nothing has come since data was sent to it: ");
 	ins_strbuf_text(&line, peer ? peer->address : "it has closed meanwhile");
-	line = ins_finding_line(f);
-	ins_strbuf_text(&line, "on each connection data was sent after the last data came");
 	line = ins_finding_line(f);
 	ins_look_say_fiber(&longest, &line);
 	ins_strbuf_char(&line, ' ');

@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* rule_pinned.c - a fiber waits while it is pinned, so its carrier runs no other */
+/*
+ * rule_pinned.c - a fiber waits while it is pinned, so its carrier runs no other
+ *
+ * How long it has waited is not known (look.h). It must wait for the same, with the same deadline, in
+ * both readings. A single reading knows how long the wait still lasts, or how long the fiber has run.
+ */
 #include "inspect/why/rules.h"
 
 #include <errno.h>
 
 static bool waits_pinned(const struct ins_look *look, const struct ins_fiber *fiber)
 {
-	return fiber->row.pins && ins_look_waits(fiber) &&
-	       fiber->row.age >= INS_LOOK_LONG - ins_look_sleeps(fiber) &&
-	       ins_look_stayed(look, fiber);
+	const int64_t left = ins_fiber_left(fiber);
+
+	return fiber->row.pins && ins_look_waits(fiber) && ins_look_stayed(look, fiber) &&
+	       (left < 0 ? fiber->row.age >= INS_LOOK_LONG : left >= INS_LOOK_LONG);
 }
 
 static int find(struct ins_look *look, struct ins_findings *ret)

@@ -10,7 +10,7 @@
 
 #include <errno.h>
 
-#define FULL_PERCENT 90
+#define SPARE_PART 10 /* nearly full: less than one in so many bytes is left */
 
 /*
  * The most that was ever used, if that is known. A stack of which every page is in memory says nothing:
@@ -23,9 +23,13 @@ static uint64_t used(const struct fib_row *row)
 		       : row->stack_used;
 }
 
-static bool nearly_full(const struct fib_row *row)
+/* Of a thread's stack a snapshot has the part in use only. */
+static bool nearly_full(const struct ins_fiber *fiber)
 {
-	return row->stack_size && used(row) >= row->stack_size / 100 * FULL_PERCENT;
+	const struct fib_row *row = &fiber->row;
+
+	return !(fiber->flags & INS_FIBER_THREAD) && row->stack_size &&
+	       used(row) >= row->stack_size - row->stack_size / SPARE_PART;
 }
 
 static int find(struct ins_look *look, struct ins_findings *ret)
@@ -37,7 +41,7 @@ static int find(struct ins_look *look, struct ins_findings *ret)
 
 	for (i = 0; i < n; i++) {
 		ins_look_get(look, i, &fiber);
-		if (!nearly_full(&fiber.row))
+		if (!nearly_full(&fiber))
 			continue;
 		f = f ? f : ins_findings_add(ret, &ins_rule_stack, INS_SLOW);
 		if (!f)
@@ -68,8 +72,8 @@ static void say(struct ins_look *look, struct ins_finding *f)
 	ins_strbuf_text(&line, " of ");
 	ins_strbuf_number(&line, fullest.row.stack_size);
 	ins_strbuf_text(&line, " bytes, and runs ");
-	ins_strbuf_text(&line,
-			ins_look_place_of(look, fullest.row.entry, false, entry, sizeof entry));
+	ins_look_place_of(look, fullest.row.entry, false, entry, sizeof entry);
+	ins_strbuf_text(&line, entry[0] ? entry : "an unknown function");
 	ins_look_place(look, &fullest, f->place, sizeof f->place);
 	f->more[0] = "bt";
 	f->more_id[0] = fullest.row.id;

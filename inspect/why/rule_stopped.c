@@ -2,7 +2,9 @@
 /*
  * rule_stopped.c - the process does not run: stopped, traced, frozen or throttled
  *
- * Then delays are no fault of the program, and other rules do not report them.
+ * Then delays are no fault of the program, and other rules do not report them. A tracer stops a thread
+ * for a moment at each system call. So the process must be stopped in both readings, and no fiber may
+ * have run in between.
  */
 #include "inspect/why/rules.h"
 
@@ -40,11 +42,27 @@ static int add(struct ins_findings *ret, enum how how)
 	return 0;
 }
 
+static bool has_run(const struct ins_look *look)
+{
+	size_t i, n = ins_look_count(look);
+	struct ins_fiber fiber;
+
+	for (i = 0; i < n; i++) {
+		ins_look_get(look, i, &fiber);
+		if (!ins_look_stayed(look, &fiber))
+			return true;
+	}
+	return false;
+}
+
 static int find(struct ins_look *look, struct ins_findings *ret)
 {
 	const struct ins_condition *c = &look->condition;
+	const struct ins_condition *before = look->single ? c : &look->condition_before;
 
-	look->halted = c->stopped || c->traced || c->frozen;
+	look->halted = ((c->stopped && before->stopped) || (c->traced && before->traced) ||
+			(c->frozen && before->frozen)) &&
+		       !has_run(look);
 	if (look->halted)
 		return add(ret, c->frozen ? FROZEN : c->traced ? TRACED : STOPPED);
 	look->halted = is_throttled(look);

@@ -176,6 +176,8 @@ static int hand_over(struct offload *o)
 {
 	bool more;
 
+	/* While every fiber sleeps nothing sets the coarse clock, and a plain thread may call this. */
+	fib_coarse_set(fib_os_now());
 	fib_spin_lock(&pool.lock);
 	if (!pool.queue.next)
 		fib_list_init(&pool.queue);

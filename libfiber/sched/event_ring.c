@@ -22,7 +22,7 @@ static void unpack(const uint64_t word[4], struct fib_event *to)
 void fib_event_ring_begin(struct fib_event_ring *ring)
 {
 	ring->read = fib_load(&ring->head);
-	ring->lost = 0;
+	ring->lost = ring->told = 0;
 }
 
 /*

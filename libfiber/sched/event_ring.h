@@ -25,7 +25,8 @@ struct fib_event_ring {
 	uint64_t mask;					   /* I: number of slots, less one */
 	struct fib_event_slot *slots;			   /* I */
 	uint64_t read fib_aligned(FIB_CACHE_LINE);	   /* R: number of the next event to read */
-	uint64_t lost; /* R: events overwritten before they were read */
+	uint64_t lost; /* R: events overwritten before they were read, or not written */
+	uint64_t told; /* R: those of them that the registry counts */
 };
 
 /* Append. By the writer. */

@@ -106,7 +106,6 @@ static void read_ring(struct fib_sched *s, void *arg)
 	struct fib_wire_recorded head = {.event_size = sizeof(struct fib_event)};
 	static struct fib_event piece[PIECE]; /* used by the service thread only */
 	struct fib_event_ring *ring;
-	uint64_t lost;
 	size_t room;
 	char *at;
 
@@ -123,9 +122,9 @@ static void read_ring(struct fib_sched *s, void *arg)
 	ring = &r->ring[AT_RING(c)];
 	fib_peer_frame_open(peer, FIB_WIRE_RECORDED);
 	at = fib_peer_at(peer, &room);
-	lost = ring->lost;
 	head.count = fib_event_ring_read(ring, piece, PIECE);
-	fib_recording_lost(ring->lost - lost);
+	fib_recording_lost(ring->lost - ring->told);
+	ring->told = ring->lost;
 	head.runtime = s->serial;
 	head.carrier = AT_RING(c) == r->rings - 1 ? FIB_EVENT_OUTSIDE : (uint32_t)AT_RING(c);
 	head.lost = ring->lost;
