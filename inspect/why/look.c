@@ -272,6 +272,16 @@ int64_t ins_look_delay(const struct ins_look *look)
 	return look->single && !ins_source_still(look->source) ? INS_LOOK_LONG : INS_LOOK_DELAY;
 }
 
+const struct ins_peer *ins_look_peer(struct ins_look *look, const struct ins_fiber *fiber)
+{
+	if (fiber->row.wait_kind != FIB_WAIT_FD || !ins_look_waits(fiber) || !look->pid)
+		return NULL;
+	if (!look->peers_read)
+		ins_peers_read(look->pid, &look->peers); /* holds none after an error */
+	look->peers_read = true;
+	return ins_peers_of(&look->peers, (uint32_t)fiber->row.wait_arg);
+}
+
 bool ins_look_runnable(const struct ins_fiber *fiber)
 {
 	/* An idle fiber waits as long as any other one can run. */

@@ -45,8 +45,9 @@ struct ins_look {
 	struct ins_table *since;
 	int64_t since_ago;
 	struct ins_condition condition_before, condition; /* at these readings, of pid */
-	struct ins_peers peers;				  /* of pid, if a rule has asked for them */
-	struct ins_unwinder *unwinder;			  /* silent: NULL, as is symbols */
+	struct ins_peers peers;				  /* of pid, once asked for */
+	bool peers_read;
+	struct ins_unwinder *unwinder; /* silent: NULL, as is symbols */
 	struct ins_symbols *symbols;
 	struct ins_lost lost; /* of rule_leaks.c, as the next one */
 	struct ins_lost_groups lost_groups;
@@ -111,6 +112,12 @@ bool ins_look_at_rest(const struct ins_look *look);
  * that runs may meet the moment in which it has no CPU.
  */
 int64_t ins_look_delay(const struct ins_look *look);
+
+/*
+ * The peer of the connection that the fiber waits for. NULL: it waits for something else, or that is
+ * not known: the source is no live process, or one of another network namespace.
+ */
+const struct ins_peer *ins_look_peer(struct ins_look *look, const struct ins_fiber *fiber);
 
 /* Whether it waits for a carrier. */
 bool ins_look_runnable(const struct ins_fiber *fiber);

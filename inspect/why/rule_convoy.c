@@ -133,6 +133,7 @@ static void say_root(struct ins_look *look, size_t root, const struct ins_fiber 
 		     struct ins_finding *f)
 {
 	struct ins_strbuf line = ins_finding_line(f);
+	const struct ins_peer *peer;
 	struct ins_fiber waiter;
 	bool holds = find_first(look, root, &waiter);
 
@@ -148,6 +149,12 @@ static void say_root(struct ins_look *look, size_t root, const struct ins_fiber 
 	}
 	ins_strbuf_text(&line, holds ? " and " : " ");
 	ins_look_say_doing(look, fiber, &line);
+	peer = ins_look_peer(look, fiber);
+	if (peer) {
+		ins_strbuf_text(&line, " (peer ");
+		ins_strbuf_text(&line, peer->address);
+		ins_strbuf_char(&line, ')');
+	}
 	ins_look_say_at(ins_look_place(look, fiber, f->place, sizeof f->place), &line);
 }
 

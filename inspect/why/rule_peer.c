@@ -36,11 +36,6 @@ static bool waits(const struct ins_look *look, const struct ins_fiber *fiber)
 	       ins_look_old(look, fiber->row.age, 0) && ins_look_stayed(look, fiber);
 }
 
-static uint32_t descriptor(const struct ins_fiber *fiber)
-{
-	return (uint32_t)fiber->row.wait_arg;
-}
-
 static int by_address(const void *a, const void *b)
 {
 	const struct asker *x = a, *y = b;
@@ -63,7 +58,7 @@ static size_t gather(struct ins_look *look, struct asker *ret)
 		const struct ins_peer *peer;
 
 		ins_look_get(look, i, &fiber);
-		peer = waits(look, &fiber) ? ins_peers_of(&look->peers, descriptor(&fiber)) : NULL;
+		peer = waits(look, &fiber) ? ins_look_peer(look, &fiber) : NULL;
 		if (peer && peer->owes)
 			ret[count++] = (struct asker){peer, i, fiber.row.age};
 	}
@@ -116,7 +111,7 @@ static int find(struct ins_look *look, struct ins_findings *ret)
 	size_t n, at = 0;
 	int rc = 0;
 
-	if (candidates < MANY || candidates > MOST || ins_peers_read(look->pid, &look->peers) < 0)
+	if (candidates < MANY || candidates > MOST)
 		return 0;
 	all = calloc(candidates, sizeof *all);
 	if (!all)
@@ -137,7 +132,7 @@ static void say(struct ins_look *look, struct ins_finding *f)
 	struct ins_fiber longest;
 
 	ins_look_get(look, f->subject, &longest);
-	peer = ins_peers_of(&look->peers, descriptor(&longest));
+	peer = ins_look_peer(look, &longest);
 	ins_look_say_count(&line, f->fibers, "fiber waits", "fibers wait");
 	ins_strbuf_text(&line,
 			" for one peer from which nothing has come since data was sent to it: ");

@@ -44,6 +44,19 @@ static void test_text_has_the_numbers_the_place_and_the_command_for_more(void **
 	harness_free(p);
 }
 
+static void test_text_has_the_peer_that_the_root_waits_for(void **state)
+{
+	struct harness_process *p = cli_start(NULL, "ready ", "trouble", "convoy-peer", NULL), *q;
+
+	(void)state;
+	q = cli_run("fiberctl", "why", cli_number((uint64_t)p->pid), NULL);
+	cli_expect(q, SLOW);
+	cli_contains(q->out.bytes, " behind one that waits for a descriptor\n");
+	cli_contains(q->out.bytes, " (peer 127.0.0.1:");
+	harness_free(q);
+	harness_free(p);
+}
+
 static void test_text_of_a_healthy_program_says_what_it_waits_for(void **state)
 {
 	struct harness_process *p = cli_start(NULL, "ready ", "trouble", "no-convoy", NULL), *q;
@@ -290,6 +303,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_text_has_the_numbers_the_place_and_the_command_for_more),
+		cmocka_unit_test(test_text_has_the_peer_that_the_root_waits_for),
 		cmocka_unit_test(test_text_of_a_healthy_program_says_what_it_waits_for),
 		cmocka_unit_test(test_growth_is_found_since_an_older_snapshot),
 		cmocka_unit_test(test_since_needs_a_snapshot_of_the_same_process),

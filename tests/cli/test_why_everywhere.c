@@ -26,6 +26,7 @@ static const struct trouble {
 	const char *time;     /* of --for */
 } troubles[] = {
 	{"convoy", "convoy", SLOW, "compact", true, "0.2"},
+	{"convoy-peer", "convoy", SLOW, "ask", true, "0.2"},
 	{"deadlock", "deadlock", LASTS, "first_then_second", true, "0.2"},
 	{"carrier", "carrier", SLOW, "", true, "0.2"},
 	{"delay", "delay", SLOW, "compute_long_and_yield", true, "0.2"},
@@ -121,6 +122,7 @@ static void expect_everywhere(void **state)
 		cli_core(p->pid, "trouble.core", core);
 		expect(&in_a_file, "fibertrace", core, false);
 		assert_int_equal(kill(p->pid, SIGSTOP), 0);
+		assert_true(harness_until(cli_stopped, &p->pid, CLI_SECONDS));
 		if (strcmp(t->name, "growth"))
 			expect(t, "fibertrace", who, true);
 		assert_int_equal(kill(p->pid, SIGCONT), 0);
