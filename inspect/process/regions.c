@@ -21,7 +21,7 @@
 static bool is_device(const struct ins_mapping *m)
 {
 	return strncmp(m->path, "/dev/", 5) == 0 && strncmp(m->path, "/dev/shm/", 9) != 0 &&
-	       strcmp(m->path, "/dev/zero") != 0;
+	       strcmp(m->path, "/dev/zero") != 0 && strncmp(m->path, "/dev/hugepages/", 15) != 0;
 }
 
 /* The kernel's own pages: no pointers of the program, and reading them may fail. */
