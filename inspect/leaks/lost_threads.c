@@ -22,20 +22,25 @@
 #include "inspect/process/threads.h"
 #include "inspect/unwind/unwind.h"
 
-#define OUTER 3u /* frames of the C library that may be around libfiber's */
+#define SPLIT (UINT64_C(16) << 20) /* a stack in several areas is not larger */
+#define OUTER 3u		   /* frames of the C library that may be around libfiber's */
 
+/* mlock() or mprotect() may have split the stack: areas that follow without a gap count too. */
 static int add_stack(struct ins_lost_look *look, uint64_t sp)
 {
 	const uint64_t from = (sp - INS_RED_ZONE) & ~UINT64_C(7);
-	size_t i;
+	const struct ins_region *r = look->regions.at, *end = r + look->regions.count;
+	int rc;
 
-	for (i = 0; i < look->regions.count; i++) {
-		const struct ins_region *r = &look->regions.at[i];
-
-		if (sp >= r->start && sp < r->end)
-			return ins_mark_root(look->mark, from > r->start ? from : r->start, r->end);
-	}
-	return 0;
+	while (r < end && !(sp >= r->start && sp < r->end))
+		r++;
+	if (r == end)
+		return 0;
+	rc = ins_mark_root(look->mark, from > r->start ? from : r->start, r->end);
+	for (r++; rc == 0 && r < end && r->start == r[-1].end && r->start - sp < SPLIT; r++)
+		if (!r->file)
+			rc = ins_mark_root(look->mark, r->start, r->end);
+	return rc;
 }
 
 static bool on_a_fiber(const struct ins_lost_look *look, uint64_t sp)
@@ -123,6 +128,32 @@ static bool is_outer(struct ins_modules *modules, const struct ins_walk *walk, u
 	return true;
 }
 
+/* Whether an address is in the C library, as a module of its own. */
+static bool is_libc(struct ins_modules *modules, uint64_t pc)
+{
+	const struct ins_module *m = ins_modules_find(modules, pc);
+	const char *slash = m && m->path ? strrchr(m->path, '/') : NULL;
+	const char *name = slash ? slash + 1 : "";
+
+	return strncmp(name, "libc.so", 7) == 0 || strncmp(name, "libc-", 5) == 0 ||
+	       strncmp(name, "libpthread", 10) == 0 || strncmp(name, "ld-musl", 7) == 0;
+}
+
+/*
+ * Whether the `first` innermost frames are few, and of the C library. A function of the program that
+ * libfiber has called may be there too: it may have a pointer in a register. In a program that is
+ * linked statically it cannot be told from the C library.
+ */
+static bool is_inner(struct ins_modules *modules, const struct ins_walk *walk, unsigned first)
+{
+	unsigned i;
+
+	for (i = 0; i < first; i++)
+		if (!is_libc(modules, walk->pc[i]))
+			return false;
+	return first < OUTER;
+}
+
 enum frames {
 	PROGRAMS, /* anything */
 	IN_CALL,  /* the innermost are libfiber's, and it is the main thread */
@@ -153,10 +184,12 @@ static enum frames frames_of(struct ins_lost_look *look, uint64_t tid, uint64_t 
 		first++;
 	for (last = first; last < walk->count && is_inside(walk, last);)
 		last++;
-	if (first < OUTER && last > first && is_outer(look->source->modules, walk, last)) {
+	if (!is_inner(look->source->modules, walk, first)) {
+		frames = PROGRAMS;
+	} else if (last > first && is_outer(look->source->modules, walk, last)) {
 		*ret_base = find_return(&stack, walk);
 		frames = *ret_base ? LIBRARYS : PROGRAMS;
-	} else if (first < OUTER && last > first && tid == (uint64_t)look->source->pid) {
+	} else if (last > first && tid == (uint64_t)look->source->pid) {
 		frames = IN_CALL;
 	}
 	free(walk);
@@ -232,8 +265,12 @@ int ins_lost_threads(struct ins_lost_look *look)
 		return rc;
 	rc = source->ops->threads(source, &ids);
 	for (i = 0; rc == 0 && i < ids.count; i++) {
-		if (source->ops->thread_at(source, ids.tid[i], INS_THREAD_MOVES, &at) < 0)
-			continue; /* it has ended */
+		rc = source->ops->thread_at(source, ids.tid[i], INS_THREAD_MOVES, &at);
+		if (rc < 0) {
+			look->unknown += rc != -ESRCH; /* else it has ended */
+			rc = 0;
+			continue;
+		}
 		rc = look->live ? add_live(look, ids.tid[i], &at) : add_dead(look, &at);
 	}
 	free(ids.tid);
