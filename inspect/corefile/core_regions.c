@@ -3,7 +3,8 @@
  * core_regions.c - the memory areas in a core
  *
  * A core does not say which area is shared. Shared memory without a file has a name in the list of
- * files, "/dev/zero" or "/memfd:...", so it counts as mapped from a file.
+ * files, "/dev/zero" or "/memfd:...", so it counts as mapped from a file. An area whose bytes are not
+ * in the core is listed too.
  */
 #include "inspect/corefile/core_regions.h"
 
@@ -29,12 +30,12 @@ int ins_core_regions(const struct ins_core *core, const struct ins_modules *file
 	for (i = 0; i < core->loads; i++) {
 		const struct ins_core_load *load = &core->load[i];
 
-		if (!(load->flags & PF_R) || !load->size ||
-		    load->address + load->size < load->address)
+		if (!(load->flags & PF_R) || !load->memory ||
+		    load->address + load->memory < load->address)
 			continue;
 		ret->at[ret->count++] = (struct ins_region){
 			.start = load->address,
-			.end = load->address + load->size,
+			.end = load->address + load->memory,
 			.writable = load->flags & PF_W,
 			.file = is_file(files, load->address),
 		};

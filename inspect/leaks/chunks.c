@@ -39,6 +39,7 @@
 
 struct ins_chunks {
 	uint64_t start, end;
+	uint64_t first;	  /* the first chunk, where the cache of the arena's first thread is */
 	uint64_t tail;	  /* the last object begins here; nothing is known about it */
 	uint64_t top;	  /* the chunk at the end that is free for new objects; 0: none */
 	uint64_t *starts; /* a bit for each grain: a chunk begins here */
@@ -56,6 +57,12 @@ static bool get(const uint64_t *bits, uint64_t i)
 static void set(uint64_t *bits, uint64_t i)
 {
 	bits[i / 64] |= UINT64_C(1) << i % 64;
+}
+
+/* How many words a bitmap has. */
+static size_t words_of(const struct ins_chunks *c)
+{
+	return (c->end - c->start + PAGE - 1) / PAGE * (PAGE / GRAIN) / 64;
 }
 
 static uint64_t grain_of(const struct ins_chunks *c, uint64_t address)
@@ -140,6 +147,7 @@ static void forget(struct ins_chunks *c, uint64_t until)
 static bool take_chain(struct ins_chunks *c, struct ins_windows *w, uint64_t p, uint64_t end,
 		       bool blocks)
 {
+	c->first = p;
 	c->tail = follow(c, w, p, end, blocks);
 	if (c->tail == end && c->count)
 		return true;
@@ -190,7 +198,7 @@ static void fill_cover(struct ins_chunks *c)
 static bool allocate(struct ins_chunks *c)
 {
 	const uint64_t pages = (c->end - c->start + PAGE - 1) / PAGE;
-	const size_t words = pages * (PAGE / GRAIN) / 64;
+	const size_t words = words_of(c);
 
 	c->starts = calloc(words, sizeof *c->starts);
 	c->free = calloc(words, sizeof *c->free);
@@ -279,7 +287,7 @@ static uint64_t chunk_at(const struct ins_chunks *c, uint64_t grain)
 /* The address of the chunk after the one at grain. */
 static uint64_t next_chunk(const struct ins_chunks *c, uint64_t grain)
 {
-	const uint64_t words = (c->end - c->start + PAGE - 1) / PAGE * (PAGE / GRAIN) / 64;
+	const uint64_t words = words_of(c);
 	uint64_t word = (grain + 1) / 64, bits;
 
 	if (word >= words)
@@ -323,6 +331,32 @@ static bool is_cache(struct ins_windows *w, uint64_t p)
 	return true;
 }
 
+bool ins_chunks_mark_any(struct ins_chunks *chunks, struct ins_windows *windows, uint64_t address,
+			 uint64_t *ret_low, uint64_t *ret_high)
+{
+	struct ins_chunks *c = chunks;
+	const uint64_t grain = chunk_at(c, grain_of(c, address));
+	uint64_t header[2];
+
+	if (get(c->marked, grain))
+		return false;
+	set(c->marked, grain);
+	*ret_low = c->start + grain * GRAIN;
+	*ret_high = next_chunk(c, grain);
+	ins_windows_copy(windows, *ret_low, header, sizeof header);
+	header[1] &= ~(uint64_t)FLAGS;
+	if (header[1] <= c->end - *ret_low && *ret_low + header[1] > *ret_high)
+		*ret_high = *ret_low + header[1];
+	if (*ret_high < c->end)
+		*ret_high += 8;
+	return true;
+}
+
+void ins_chunks_unmark(struct ins_chunks *chunks)
+{
+	memset(chunks->marked, 0, words_of(chunks) * sizeof *chunks->marked);
+}
+
 bool ins_chunks_mark(struct ins_chunks *chunks, struct ins_windows *windows, uint64_t address,
 		     uint64_t at, uint64_t *ret_low, uint64_t *ret_high)
 {
@@ -343,7 +377,7 @@ bool ins_chunks_mark(struct ins_chunks *chunks, struct ins_windows *windows, uin
 		return false;
 	set(c->marked, grain);
 	*ret_high = next_chunk(c, grain);
-	if (low < c->tail && *ret_high - low == CACHE && is_cache(windows, low))
+	if (low == c->first && *ret_high - low == CACHE && is_cache(windows, low))
 		return false;
 	*ret_low = low;
 	/* Its last word is in the next chunk's header. */

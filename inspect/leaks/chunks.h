@@ -30,6 +30,16 @@ void ins_chunks_free(struct ins_chunks *chunks); /* NULL: nothing */
 bool ins_chunks_mark(struct ins_chunks *chunks, struct ins_windows *windows, uint64_t address,
 		     uint64_t at, uint64_t *ret_low, uint64_t *ret_high);
 
+/*
+ * The same while the program runs: the chunks may have changed since they were found, so free memory counts
+ * as an object too, and a chunk that has become larger is marked as it is now.
+ */
+bool ins_chunks_mark_any(struct ins_chunks *chunks, struct ins_windows *windows, uint64_t address,
+			 uint64_t *ret_low, uint64_t *ret_high);
+
+/* No object is marked any more. */
+void ins_chunks_unmark(struct ins_chunks *chunks);
+
 /* How many chunks there are. */
 size_t ins_chunks_count(const struct ins_chunks *chunks);
 

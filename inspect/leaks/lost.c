@@ -4,8 +4,11 @@
  *
  * While a process runs, a pointer may move from a place that was not read yet to one that was. So
  * one look is no proof. A fiber is lost if it did not run during all looks, and each look has found
- * it lost. At the end of each look the records are read again, and what the fibers have that are new
- * or have moved is marked too.
+ * it lost. Each look reads the fibers anew. At its end it reads the records again, and marks what the fibers
+ * have that are new or have moved, without any copy of before. If fibers do move, there are more looks.
+ *
+ * A core has no data of epoll, which may be the only pointer to an object: what is found in a core is
+ * not certain. Neither is anything if memory could not be read.
  *
  * A process that is stopped, or a core, is looked at once. A healthy program costs one look.
  */
@@ -23,6 +26,7 @@
 #include "inspect/waits/stillness.h"
 
 #define LOOKS  3
+#define MOVING 6		   /* looks at a process whose fibers run */
 #define ENOUGH INT64_C(2000000000) /* ns: no third look if two took longer */
 
 struct finding {
@@ -32,7 +36,8 @@ struct finding {
 	int64_t began;
 	/* By index of the table: lost in all looks so far; something alive has its handle. */
 	bool *lost, *held, *moved;
-	size_t count, unknown;
+	size_t count, unknown, unread;
+	bool moves; /* fibers have run during a look */
 };
 
 int ins_lost_possible(const struct ins_source *source, struct ins_error *error)
@@ -72,6 +77,41 @@ static int read_table(struct finding *f)
 	return 0;
 }
 
+/* Whether fiber i of the table was lost in the look before, and has not run since. */
+static bool was_lost(const struct finding *f, size_t i, struct ins_table *before, const bool *lost)
+{
+	struct ins_fiber now, then;
+	ssize_t at;
+
+	ins_table_get(f->ret->table, i, &now);
+	at = ins_table_find(before, now.row.id);
+	if (at < 0 || !lost[at])
+		return false;
+	ins_table_get(before, (size_t)at, &then);
+	return then.row.seq == now.row.seq;
+}
+
+/* Read the fibers for the next look, or the first. */
+static int read_again(struct finding *f)
+{
+	struct ins_table *before = f->ret->table;
+	bool *lost = f->lost;
+	size_t i;
+	int rc;
+
+	f->ret->table = NULL;
+	f->lost = NULL;
+	free(f->held);
+	free(f->moved);
+	f->held = f->moved = NULL;
+	rc = read_table(f);
+	for (i = 0; rc == 0 && before && i < ins_table_count(f->ret->table); i++)
+		f->lost[i] = was_lost(f, i, before, lost);
+	ins_table_free(before);
+	free(lost);
+	return rc;
+}
+
 static bool parks(struct ins_table *table, size_t i)
 {
 	struct ins_fiber fiber;
@@ -89,6 +129,7 @@ static void keep_lost(struct finding *f, const struct ins_lost_look *look)
 	for (i = 0; i < ins_table_count(look->table); i++) {
 		f->lost[i] = f->lost[i] && !f->moved[i] && !ins_mark_alive(look->mark, i);
 		f->held[i] = ins_mark_held(look->mark, i);
+		f->moves |= f->moved[i];
 		f->count += f->lost[i];
 		f->ret->parked += !f->moved[i] && !f->held[i] && parks(look->table, i);
 	}
@@ -107,7 +148,10 @@ static int look_once(struct finding *f, struct ins_lost_look *look, bool runs)
 		rc = ins_lost_look_again(look);
 	if (rc == 0)
 		keep_lost(f, look);
+	if (rc == 0)
+		rc = ins_lost_look_check(look);
 	f->unknown = look->unknown;
+	f->unread += look->unread;
 	lost->looks++;
 	lost->bytes = look->windows ? ins_windows_bytes(look->windows) : 0;
 	ins_lost_look_end(look);
@@ -118,12 +162,15 @@ static int look_once(struct finding *f, struct ins_lost_look *look, bool runs)
 static int look_live(struct finding *f)
 {
 	struct ins_lost_look look = {.source = f->source, .live = true};
-	int rc = read_table(f);
+	int rc = 0;
 
-	while (rc == 0 && f->ret->looks < LOOKS) {
-		rc = look_once(f, &look, true);
+	while (rc == 0 && f->ret->looks < (f->moves ? MOVING : LOOKS)) {
+		rc = read_again(f);
+		if (rc == 0)
+			rc = look_once(f, &look, true);
 		look.registers = true;
-		if (!f->count || (f->ret->looks > 1 && ins_duration_now() - f->began > ENOUGH))
+		if (!f->count ||
+		    (f->ret->looks > (f->moves ? 3 : 1) && ins_duration_now() - f->began > ENOUGH))
 			break;
 	}
 	ins_lost_look_drop(&look);

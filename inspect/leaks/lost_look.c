@@ -31,15 +31,35 @@
 #define BELOW 512u
 /* More blocks of the table of stacks than a valid program has. */
 #define BLOCKS 65536
+/* Bytes that are skipped at most: looking up a page costs a few nanoseconds. */
+#define SPARSE (UINT64_C(1) << 40)
 
 /* -- memory -- */
 
+static int read_memory(void *reader, uint64_t address, void *buf, size_t size)
+{
+	struct ins_lost_look *look = reader;
+
+	return look->source->memory(look->source, address, buf, size);
+}
+
+/* Shared memory that only other processes have written is no place for a pointer of this one. */
 static uint64_t run(void *reader, uint64_t address, uint64_t size, bool *ret_there)
 {
-	struct ins_source *source = reader;
+	struct ins_lost_look *look = reader;
+	struct ins_source *source = look->source;
+	uint64_t got;
 
 	*ret_there = true;
-	return source->run ? source->run(source, address, size, ret_there) : size;
+	if (!source->run)
+		return size;
+	if (look->skipped > SPARSE)
+		return 0;
+	source->sparse = true;
+	got = source->run(source, address, size, ret_there);
+	source->sparse = false;
+	look->skipped += *ret_there ? 0 : got;
+	return got;
 }
 
 /* The region that has address, or NULL. */
@@ -56,6 +76,28 @@ static const struct ins_region *find_region(const struct ins_lost_look *look, ui
 			high = mid;
 	}
 	return low && address < look->regions.at[low - 1].end ? &look->regions.at[low - 1] : NULL;
+}
+
+/* Windows reach beyond the areas: only a page of an area counts. */
+static void on_failure(void *reader, uint64_t address)
+{
+	struct ins_lost_look *look = reader;
+
+	if (!find_region(look, address))
+		return;
+	if (look->failures < sizeof look->failed / sizeof look->failed[0])
+		look->failed[look->failures] = address;
+	look->failures++;
+}
+
+/* Where the first region above address begins. */
+static uint64_t next_start(const struct ins_lost_look *look, uint64_t address)
+{
+	size_t i;
+
+	for (i = 0; i < look->regions.count && look->regions.at[i].start <= address; i++)
+		;
+	return i < look->regions.count ? look->regions.at[i].start : UINT64_MAX;
 }
 
 static int add_areas(struct ins_lost_look *look)
@@ -115,6 +157,20 @@ static int add_modules(struct ins_lost_look *look)
 	return rc;
 }
 
+static int add_slab(struct ins_lost_look *look, uint64_t low, uint64_t high)
+{
+	const size_t n = look->slabs.count;
+	struct ins_region *more = look->slabs.at;
+
+	if (!(n & (n - 1)))
+		more = realloc(more, (n ? n * 2 : 1) * sizeof *more);
+	if (!more)
+		return -ENOMEM;
+	look->slabs.at = more;
+	more[look->slabs.count++] = (struct ins_region){.start = low, .end = high};
+	return ins_mark_dead(look->mark, low, high);
+}
+
 /* The memory that stacks are cut from, as the program publishes it. */
 static int add_stacks(struct ins_lost_look *look)
 {
@@ -128,7 +184,7 @@ static int add_stacks(struct ins_lost_look *look)
 		if (source->memory(source, at, &block, sizeof block) < 0)
 			break;
 		for (i = 0; rc == 0 && i < block.count && i < FIB_LAYOUT_STACKS; i++)
-			rc = ins_mark_dead(look->mark, block.at[i].low, block.at[i].high);
+			rc = add_slab(look, block.at[i].low, block.at[i].high);
 		at = block.next;
 	}
 	return rc;
@@ -165,14 +221,29 @@ static uint64_t joined(struct ins_table *table, const struct fib_row *row)
 	return fiber.row.record;
 }
 
+/*
+ * Whether [low, end) may be a stack: a record may say anything. The program may have split the area of
+ * the stack, with mlock() or mprotect().
+ */
+static bool is_stack(const struct ins_lost_look *look, uint64_t low, uint64_t end)
+{
+	const struct ins_region *r = find_region(look, low);
+	size_t i;
+
+	for (i = 0; i < look->slabs.count; i++)
+		if (low >= look->slabs.at[i].start && end <= look->slabs.at[i].end)
+			return true;
+	for (; r && end > r->end && !r->file && !r->shared; r = find_region(look, r->end))
+		;
+	return r && end <= r->end;
+}
+
 static void describe(struct ins_lost_look *look, const struct fib_row *row,
 		     struct ins_mark_fiber *ret)
 {
-	const struct ins_region *region = find_region(look, row->stack_low);
 	uint64_t end = row->stack_low + row->stack_size;
 
-	/* A record may say anything. A stack is within one area. */
-	if (!region || end < row->stack_low || end > region->end)
+	if (end < row->stack_low || !is_stack(look, row->stack_low, end))
 		end = row->stack_low;
 	*ret = (struct ins_mark_fiber){
 		.stack_low = row->stack_low,
@@ -214,7 +285,7 @@ static int add_fibers(struct ins_lost_look *look)
 
 static int new_windows(struct ins_lost_look *look)
 {
-	look->reader = (struct ins_memory_reader){look->source, look->source->memory, run};
+	look->reader = (struct ins_memory_reader){look, read_memory, run, on_failure};
 	return ins_windows_new(&look->reader, 0, &look->windows);
 }
 
@@ -223,7 +294,8 @@ int ins_lost_look(struct ins_lost_look *look)
 	struct ins_source *source = look->source;
 	int rc;
 
-	look->unknown = 0;
+	look->unknown = look->unread = look->failures = 0;
+	look->skipped = 0;
 	rc = source->ops->regions(source, &look->regions);
 	if (look->windows)
 		ins_windows_forget(look->windows);
@@ -270,18 +342,63 @@ static int each_record(void *context, uint64_t address, const void *bytes)
 	    !has_moved(look, &row))
 		return 0;
 	describe(look, &row, &one);
-	rc = ins_mark_more(look->mark, one.stack_used, one.stack_end);
+	rc = ins_mark_more_record(look->mark, one.record, bytes);
+	if (rc == 0)
+		rc = ins_mark_more(look->mark, one.stack_used, one.stack_end);
 	if (rc == 0)
 		rc = ins_mark_more(look->mark, one.record,
 				   one.record + look->source->layout.record_size);
 	return rc < 0 ? rc : ins_mark_more_word(look->mark, one.object);
 }
 
+/* Memory that was mapped since the look began is alive. */
+static int mark_new_areas(struct ins_lost_look *look)
+{
+	struct ins_regions now = {NULL, 0};
+	int rc = look->source->ops->regions(look->source, &now);
+	size_t i;
+
+	for (i = 0; rc == 0 && i < now.count; i++) {
+		uint64_t at = now.at[i].start, next;
+
+		for (; rc == 0 && at < now.at[i].end; at = next) {
+			const struct ins_region *r = find_region(look, at);
+
+			next = r ? r->end : next_start(look, at);
+			next = next < now.at[i].end ? next : now.at[i].end;
+			if (!r && !(now.at[i].file && !now.at[i].writable))
+				rc = ins_mark_more(look->mark, at, next);
+		}
+	}
+	free(now.at);
+	return rc;
+}
+
+int ins_lost_look_check(struct ins_lost_look *look)
+{
+	const size_t most = sizeof look->failed / sizeof look->failed[0];
+	size_t i;
+	int rc;
+
+	free(look->regions.at);
+	look->regions = (struct ins_regions){NULL, 0};
+	rc = look->source->ops->regions(look->source, &look->regions);
+	look->unread = look->failures > most ? look->failures - most : 0;
+	for (i = 0; rc == 0 && i < look->failures && i < most; i++)
+		look->unread += find_region(look, look->failed[i]) != NULL;
+	return rc;
+}
+
 int ins_lost_look_again(struct ins_lost_look *look)
 {
 	struct ins_error error;
 	size_t i;
+	int rc;
 
+	ins_mark_again(look->mark);
+	rc = mark_new_areas(look);
+	if (rc < 0)
+		return rc;
 	/* A fiber that has exited is not met again. */
 	for (i = 0; i < ins_table_count(look->table); i++)
 		look->moved[i] = true;
@@ -292,6 +409,8 @@ void ins_lost_look_end(struct ins_lost_look *look)
 {
 	ins_mark_free(look->mark);
 	free(look->regions.at);
+	free(look->slabs.at);
+	look->slabs = (struct ins_regions){NULL, 0};
 	look->mark = NULL;
 	look->regions = (struct ins_regions){NULL, 0};
 }

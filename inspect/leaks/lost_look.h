@@ -24,12 +24,17 @@ struct ins_lost_look {
 	struct ins_table *table; /* borrowed: the fibers before it */
 	bool *moved;		 /* borrowed: by index of the table; NULL: nothing can move */
 	struct ins_regions regions;
+	struct ins_regions slabs; /* the memory that stacks are cut from */
+	uint64_t skipped;	  /* bytes that were never written */
+	uint64_t failed[256];	  /* pages that could not be read; more are only counted */
+	size_t failures;
 	struct ins_memory_reader reader;
 	struct ins_windows *windows;
 	struct ins_mark *mark;
 	struct ins_unwinder *unwinder; /* NULL: not needed yet */
 	/* -- the result -- */
 	size_t unknown; /* threads whose registers are not known */
+	size_t unread;	/* pages that should be there and could not be read */
 };
 
 /*
@@ -45,6 +50,12 @@ void ins_lost_look_drop(struct ins_lost_look *look);
  * note in look->moved which of that table have moved or exited. 0 or a negative errno.
  */
 int ins_lost_look_again(struct ins_lost_look *look);
+
+/*
+ * After the look: count in look->unread what could not be read and is still there. -ESRCH if the process
+ * has ended, else 0 or a negative errno.
+ */
+int ins_lost_look_check(struct ins_lost_look *look);
 
 /* -- lost_threads.c -- */
 

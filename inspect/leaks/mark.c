@@ -57,6 +57,7 @@ struct target {
 struct one {
 	struct ins_mark_fiber fiber;
 	bool alive, held;
+	uint32_t in_list; /* the offset of its link in a list that was followed; 0: none */
 };
 
 struct ins_mark {
@@ -75,6 +76,7 @@ struct ins_mark {
 	struct target *by_record; /* by address: its fiber */
 	uint64_t low, high;	  /* all spans are in between */
 	unsigned char *buffer;
+	bool again;	   /* ins_mark_again() was called */
 	bool in_record;	   /* the words at hand are of a record */
 	uint32_t in_stack; /* they are of the stack of this fiber; NOBODY: of none */
 	int error;
@@ -371,6 +373,28 @@ static void wake(struct ins_mark *m, uint32_t i)
 		push(m, one->fiber.record, one->fiber.record + m->record_size);
 }
 
+/*
+ * Alive memory has a pointer into the middle of a record. It may be the first link, without a
+ * previous one, of a list whose links are in records at the same offset: the members of a group. Who
+ * has the list can cancel each of them.
+ */
+static void hold_list(struct ins_mark *m, uint64_t word)
+{
+	const uint64_t offset = (word - m->records) % m->record_size;
+	uint32_t owner = owner_of(m, word);
+
+	if (!offset || offset % 8 || offset + 16 > m->record_size ||
+	    ins_windows_word(m->windows, word + 8))
+		return;
+	while (owner != NOBODY && (word - m->records) % m->record_size == offset &&
+	       m->fibers[owner].in_list != offset) {
+		m->fibers[owner].held = true;
+		m->fibers[owner].in_list = (uint32_t)offset;
+		word = ins_windows_word(m->windows, word);
+		owner = owner_of(m, word);
+	}
+}
+
 static void touch_record(struct ins_mark *m, uint64_t word, uint64_t at)
 {
 	const uint32_t i = owner_of(m, word);
@@ -380,8 +404,11 @@ static void touch_record(struct ins_mark *m, uint64_t word, uint64_t at)
 		return;
 	if (i == NOBODY)
 		return;
-	if (i != m->in_stack)
-		m->fibers[i].held = true;
+	if (i == m->in_stack)
+		return;
+	m->fibers[i].held = true;
+	if (!m->in_record)
+		hold_list(m, word);
 }
 
 static void touch(struct ins_mark *m, uint64_t word, uint64_t at)
@@ -405,6 +432,9 @@ static void touch(struct ins_mark *m, uint64_t word, uint64_t at)
 		if (!s->marked)
 			push(m, s->start, s->end);
 		s->marked = true;
+	} else if (m->again) {
+		if (ins_chunks_mark_any(m->chunks[s->index], m->windows, word, &low, &high))
+			push(m, low, high);
 	} else if (ins_chunks_mark(m->chunks[s->index], m->windows, word, at, &low, &high)) {
 		push(m, low, high);
 	}
@@ -427,8 +457,9 @@ static void scan_words(struct ins_mark *m, uint64_t at, const unsigned char *byt
 static void scan(struct ins_mark *m, uint64_t low, uint64_t high)
 {
 	const struct ins_span *s = ins_spans_find(&m->spans, low);
-	const bool kept = s && ((s->kind == IN_RECORDS && high - low <= m->record_size) ||
-				(s->kind == IN_AREA && m->chunks[s->index]));
+	const bool kept = s && !m->again &&
+			  ((s->kind == IN_RECORDS && high - low <= m->record_size) ||
+			   (s->kind == IN_AREA && m->chunks[s->index]));
 
 	reach(m, low, high);
 	m->in_record = s && s->kind == IN_RECORDS;
@@ -497,9 +528,31 @@ int ins_mark_all(struct ins_mark *mark)
 	return drain(m);
 }
 
+void ins_mark_again(struct ins_mark *mark)
+{
+	size_t i;
+
+	mark->again = true;
+	ins_windows_forget(mark->windows);
+	for (i = 0; i < mark->spans.count; i++)
+		mark->spans.at[i].marked = false;
+	for (i = 0; i < mark->areas; i++)
+		if (mark->chunks[i])
+			ins_chunks_unmark(mark->chunks[i]);
+}
+
 int ins_mark_more(struct ins_mark *mark, uint64_t start, uint64_t end)
 {
 	push(mark, start, end);
+	return drain(mark);
+}
+
+int ins_mark_more_record(struct ins_mark *mark, uint64_t address, const void *bytes)
+{
+	reach(mark, address, address + mark->record_size);
+	mark->in_record = true;
+	scan_words(mark, address, bytes, mark->record_size & ~UINT64_C(7));
+	mark->in_record = false;
 	return drain(mark);
 }
 

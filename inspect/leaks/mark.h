@@ -64,10 +64,16 @@ int ins_mark_fiber(struct ins_mark *mark, const struct ins_mark_fiber *fiber);
 int ins_mark_all(struct ins_mark *mark);
 
 /*
- * More memory that is alive, after ins_mark_all(): of a fiber that has moved meanwhile. 0 or
- * -ENOMEM.
+ * After ins_mark_all(), the process has run on: mark from what has moved meanwhile. Memory is read
+ * anew from here on, what was marked is followed once more, and free memory of malloc() is followed
+ * too, since it may be in use now.
  */
+void ins_mark_again(struct ins_mark *mark);
+
+/* After ins_mark_again(): more memory that is alive. 0 or -ENOMEM. */
 int ins_mark_more(struct ins_mark *mark, uint64_t start, uint64_t end);
+/* The same for a record of which a copy is at hand: the record may have changed since. */
+int ins_mark_more_record(struct ins_mark *mark, uint64_t address, const void *bytes);
 int ins_mark_more_word(struct ins_mark *mark, uint64_t word);
 
 /*

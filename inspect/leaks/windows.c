@@ -63,8 +63,6 @@ int ins_windows_new(const struct ins_memory_reader *memory, uint64_t most, struc
 		ins_windows_free(w);
 		return -ENOMEM;
 	}
-	/* Without effect where the system has no large pages. */
-	madvise(w->bytes, w->slots * INS_WINDOW, MADV_HUGEPAGE);
 	ins_windows_forget(w);
 	*ret = w;
 	return 0;
@@ -90,6 +88,12 @@ void ins_windows_forget(struct ins_windows *windows)
 	windows->copied = 0;
 }
 
+static void tell_failed(const struct ins_windows *w, uint64_t address)
+{
+	if (w->memory->failed)
+		w->memory->failed(w->memory->reader, address);
+}
+
 /* Read a run of memory; if it cannot be read as a whole, page by page. */
 static void read_run(struct ins_windows *w, uint64_t address, unsigned char *buf, size_t size)
 {
@@ -101,8 +105,10 @@ static void read_run(struct ins_windows *w, uint64_t address, unsigned char *buf
 	for (done = 0; done < size; done += n) {
 		n = PAGE - (address + done) % PAGE;
 		n = n < size - done ? n : size - done;
-		if (w->memory->read(w->memory->reader, address + done, buf + done, n) < 0)
-			memset(buf + done, 0, n);
+		if (w->memory->read(w->memory->reader, address + done, buf + done, n) == 0)
+			continue;
+		memset(buf + done, 0, n);
+		tell_failed(w, address + done);
 	}
 }
 
@@ -119,6 +125,7 @@ void ins_windows_copy(struct ins_windows *windows, uint64_t address, void *buf, 
 		if (m->run && size > SMALL)
 			run = m->run(m->reader, address + done, size - done, &there);
 		if (!run || run > size - done) {
+			tell_failed(windows, address + done);
 			run = size - done;
 			there = false;
 		}
@@ -139,9 +146,11 @@ uint64_t ins_windows_nothing(struct ins_windows *windows, uint64_t address, uint
 	if (!m->run)
 		return 0;
 	run = m->run(m->reader, address, size, &there);
-	/* 0: far more was never written than a valid program has. */
-	if (!run || run > size)
+	/* 0: far more was never written than can be looked up. */
+	if (!run || run > size) {
+		tell_failed(windows, address);
 		return size;
+	}
 	return there ? 0 : run;
 }
 

@@ -16,6 +16,11 @@ struct ins_memory_reader {
 	fib_read_fn *read;
 	/* As ins_source.run; NULL: all of it may hold data. */
 	uint64_t (*run)(void *reader, uint64_t address, uint64_t size, bool *ret_there);
+	/*
+	 * The page at address cannot be read, or cannot be told from memory that was never written.
+	 * Windows reach beyond the areas of the process, so that may be no fault. NULL: not told.
+	 */
+	void (*failed)(void *reader, uint64_t address);
 };
 
 struct ins_windows;

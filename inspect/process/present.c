@@ -298,7 +298,7 @@ uint64_t ins_present_run(struct ins_present *present, uint64_t address, uint64_t
 		*ret_there = true;
 		next = end;
 	}
-	if (m->shared && !*ret_there) {
+	if (m->shared && !*ret_there && !present->sparse) {
 		present->untouched += next - address;
 		if (present->untouched > INS_PRESENT_UNTOUCHED)
 			return 0;

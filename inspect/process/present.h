@@ -27,6 +27,7 @@ struct ins_present {
 	size_t last;	    /* the mapping found last */
 	bool read;	    /* the mappings were used in a read of the source */
 	bool files;	    /* set by the caller: absent pages of private files count too */
+	bool sparse;	    /* set by the caller: ins_present_run() has no limit */
 	uint64_t left;	    /* what is left of the allowance */
 	uint64_t untouched; /* bytes of shared memory that ins_present_run() has skipped */
 	struct {

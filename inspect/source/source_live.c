@@ -36,7 +36,10 @@
 static uint64_t live_run(struct ins_source *source, uint64_t address, uint64_t size,
 			 bool *ret_there)
 {
-	return ins_present_run(((struct ins_live *)source)->present, address, size, ret_there);
+	struct ins_present *present = ((struct ins_live *)source)->present;
+
+	present->sparse = source->sparse;
+	return ins_present_run(present, address, size, ret_there);
 }
 
 static uint64_t live_held(const struct ins_source *source)

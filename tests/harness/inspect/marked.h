@@ -46,7 +46,7 @@ static inline void marked_begin(uint64_t most)
 	memset(marked.words, 0, sizeof marked.words);
 	marked.reads = 0;
 	marked.hole = marked.hole_end = 0;
-	marked.reader = (struct ins_memory_reader){NULL, marked_read, NULL};
+	marked.reader = (struct ins_memory_reader){NULL, marked_read, NULL, NULL};
 	assert_int_equal(ins_windows_new(&marked.reader, most, &marked.windows), 0);
 }
 
