@@ -12,6 +12,9 @@
  *	a heap of a thread	at 64 MiB, after a struct heap_info and perhaps the arena
  *	large blocks		one chunk each, whole pages, with the flag MMAPPED
  *
+ * The first chunk of a heap is the cache of the thread that used malloc() first. An area without that is
+ * not the heap of glibc, though it may look like chunks.
+ *
  * Where no chain checks out, the area is one object. So another allocator costs findings, and never
  * makes a wrong one. In a heap whose chain breaks (the program runs while it is read), the rest
  * of the area is one object.
@@ -156,6 +159,31 @@ static bool take_chain(struct ins_chunks *c, struct ins_windows *w, uint64_t p, 
 }
 
 /*
+ * Whether the chunk at p is a thread's cache of free chunks: counters, then pointers. A counter is 0
+ * where the pointer is NULL.
+ */
+static bool is_cache(struct ins_windows *w, uint64_t p)
+{
+	struct {
+		uint16_t count[CACHES];
+		uint64_t entry[CACHES];
+	} cache;
+	size_t i;
+
+	ins_windows_copy(w, p + HEADER, &cache, sizeof cache);
+	for (i = 0; i < CACHES; i++)
+		if (!cache.count[i] != !cache.entry[i] || cache.count[i] > 127)
+			return false;
+	return true;
+}
+
+/* Whether the first chunk of the area is a thread's cache: so it is in the heap of each program. */
+static bool begins_with_cache(const struct ins_chunks *c, struct ins_windows *w)
+{
+	return ins_windows_word(w, c->start + 8) == (CACHE | PREVIOUS) && is_cache(w, c->start);
+}
+
+/*
  * Find the chain. False: the area has none. A chain that breaks is accepted only where the kernel says
  * that there is a heap.
  */
@@ -163,11 +191,15 @@ static bool find_chain(struct ins_chunks *c, struct ins_windows *w, bool heap)
 {
 	uint64_t p, end;
 
-	if (heap) {
-		c->tail = follow(c, w, c->start, c->end, false);
-		return true;
+	if (begins_with_cache(c, w)) {
+		if (take_chain(c, w, c->start, c->end, false))
+			return true;
+		if (heap) {
+			c->tail = follow(c, w, c->start, c->end, false);
+			return true;
+		}
 	}
-	if (take_chain(c, w, c->start, c->end, false) || take_chain(c, w, c->start, c->end, true))
+	if (take_chain(c, w, c->start, c->end, true))
 		return true;
 	if (c->start % INS_CHUNKS_HEAP || c->end - c->start > INS_CHUNKS_HEAP)
 		return false;
@@ -211,15 +243,14 @@ static bool allocate(struct ins_chunks *c)
  * Whether the area may have chunks, from its first words: most areas have none, and are not worth the
  * memory for a search.
  */
-static bool is_likely(struct ins_chunks *c, struct ins_windows *w, bool heap)
+static bool is_likely(struct ins_chunks *c, struct ins_windows *w)
 {
 	uint64_t size;
 
 	if (c->start % GRAIN || c->end - c->start < PAGE ||
 	    (c->end - c->start) / GRAIN > UINT32_MAX)
 		return false;
-	return heap || is_chunk(c, w, c->start, false, &size) ||
-	       is_chunk(c, w, c->start, true, &size) ||
+	return begins_with_cache(c, w) || is_chunk(c, w, c->start, true, &size) ||
 	       (c->start % INS_CHUNKS_HEAP == 0 && heap_end(c, w));
 }
 
@@ -233,7 +264,7 @@ int ins_chunks_find(struct ins_windows *windows, uint64_t start, uint64_t end, b
 		return -ENOMEM;
 	c->start = start;
 	c->end = end;
-	if (!is_likely(c, windows, heap)) {
+	if (!is_likely(c, windows)) {
 		free(c);
 		return 0;
 	}
@@ -310,25 +341,6 @@ static bool is_bin(struct ins_chunks *c, struct ins_windows *w, uint64_t p, uint
 		return ins_windows_word(w, at + 16 + BINS_LAST * 8) == at + BINS_LAST * 8;
 	return get(c->free, grain_of(c, p)) &&
 	       (ins_windows_word(w, p + 24) == at - 16 || ins_windows_word(w, p + 16) == at - 24);
-}
-
-/*
- * Whether the chunk at p is a thread's cache of free chunks: counters, then pointers. A counter is 0
- * where the pointer is NULL.
- */
-static bool is_cache(struct ins_windows *w, uint64_t p)
-{
-	struct {
-		uint16_t count[CACHES];
-		uint64_t entry[CACHES];
-	} cache;
-	size_t i;
-
-	ins_windows_copy(w, p + HEADER, &cache, sizeof cache);
-	for (i = 0; i < CACHES; i++)
-		if (!cache.count[i] != !cache.entry[i] || cache.count[i] > 127)
-			return false;
-	return true;
 }
 
 bool ins_chunks_mark_any(struct ins_chunks *chunks, struct ins_windows *windows, uint64_t address,

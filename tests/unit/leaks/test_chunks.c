@@ -31,13 +31,13 @@ static void chunk(uint64_t offset, uint64_t size, bool previous)
 	marked_put(offset + 8, size | previous);
 }
 
-/* Chunks of 0x40, 0x1000 and 0x20 bytes, a free one of 0x100, one of 0x8000, and the rest. */
-static const uint64_t starts[] = {0, 0x40, 0x1040, 0x1060, 0x1160, 0x9160};
+/* A cache, chunks of 0xdb0 and 0x20 bytes, a free one of 0x100, one of 0x8000, and the rest. */
+static const uint64_t starts[] = {0, 0x290, 0x1040, 0x1060, 0x1160, 0x9160};
 
 static void heap(void)
 {
-	chunk(0, 0x40, true);
-	chunk(0x40, 0x1000, true);
+	chunk(0, 0x290, true);
+	chunk(0x290, 0xdb0, true);
 	chunk(0x1040, 0x20, true);
 	chunk(0x1060, 0x100, true);
 	marked_put(0x1160, 0x100);
@@ -93,7 +93,7 @@ static void test_any_byte_of_an_object_leads_to_the_object_once(void **state)
 	(void)state;
 	heap();
 	find(false);
-	expect(0x40 + 16, 0x40, 0x1048);
+	expect(0x290 + 16, 0x290, 0x1048);
 	expect_none(0x1000, 0);
 	expect(0x1160 + 0x7fff, 0x1160, 0x9168);
 	/* The last word of an object is in the header of the next chunk. */
@@ -146,7 +146,7 @@ static void test_a_heap_that_breaks_has_one_object_from_there_on(void **state)
 	chunk(0x1160, 0x18, false);
 	find(true);
 	assert_non_null(chunks);
-	expect(0x40 + 16, 0x40, 0x1048);
+	expect(0x290 + 16, 0x290, 0x1048);
 	expect(0xf000, 0x1160, SIZE);
 	expect_none(0x2000, 0);
 }
@@ -194,15 +194,51 @@ static void test_the_cache_of_free_chunks_is_no_object(void **state)
 	expect_none(0x100, 0);
 }
 
-static void test_an_object_of_the_size_of_the_cache_is_an_object(void **state)
+/* Small counters and pointers: a table of the program may look like a cache. */
+static void test_only_the_first_chunk_is_a_cache(void **state)
 {
 	(void)state;
 	chunk(0, 0x290, true);
-	chunk(0x290, SIZE - 0x290, true);
-	marked_put(16 + 128, MARKED_BASE + 0x1000); /* a pointer whose counter is 0 */
-	find(false);
+	chunk(0x290, 0x290, true);
+	chunk(0x520, SIZE - 0x520, true);
+	marked_put(0x290 + 16, 1);
+	marked_put(0x290 + 16 + 128, MARKED_BASE + 0x1000);
+	find(true);
 	assert_non_null(chunks);
-	expect(0x100, 0, 0x298);
+	expect(0x300, 0x290, 0x528);
+}
+
+/* The program may have an allocator of its own that uses sbrk(). */
+static void test_an_area_without_a_cache_in_front_is_one_object(void **state)
+{
+	(void)state;
+	heap();
+	marked_put(16 + 128, MARKED_BASE + 0x1000); /* a pointer whose counter is 0 */
+	find(true);
+	assert_null(chunks);
+	chunk(0, 0x40, true);
+	chunk(0x40, 0x1000, true);
+	find(true);
+	assert_null(chunks);
+}
+
+/* While the program runs, a chunk may be in use by now, or larger. */
+static void test_any_chunk_is_an_object_if_the_program_runs(void **state)
+{
+	uint64_t low, high;
+
+	(void)state;
+	heap();
+	find(true);
+	assert_true(ins_chunks_mark_any(chunks, marked.windows, MARKED_BASE + 0x1080, &low, &high));
+	assert_int_equal(low, MARKED_BASE + 0x1060);
+	assert_int_equal(high, MARKED_BASE + 0x1168);
+	assert_false(
+		ins_chunks_mark_any(chunks, marked.windows, MARKED_BASE + 0x1088, &low, &high));
+	chunk(0x1060, 0x8100, true);
+	ins_chunks_unmark(chunks);
+	assert_true(ins_chunks_mark_any(chunks, marked.windows, MARKED_BASE + 0x1080, &low, &high));
+	assert_int_equal(high, MARKED_BASE + 0x9168);
 }
 
 #define EACH(test) cmocka_unit_test_setup_teardown(test, begin, end)
@@ -221,7 +257,9 @@ int main(void)
 		EACH(test_large_blocks_side_by_side_are_objects),
 		EACH(test_a_heap_that_could_not_grow_ends_with_two_headers),
 		EACH(test_the_cache_of_free_chunks_is_no_object),
-		EACH(test_an_object_of_the_size_of_the_cache_is_an_object),
+		EACH(test_only_the_first_chunk_is_a_cache),
+		EACH(test_an_area_without_a_cache_in_front_is_one_object),
+		EACH(test_any_chunk_is_an_object_if_the_program_runs),
 	};
 
 	return HEAD_RUN(tests, NULL, NULL);
