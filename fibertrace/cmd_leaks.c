@@ -21,8 +21,9 @@ static int put_json(const struct ins_leaks *leaks)
 	for (i = 0; i < leaks->groups->count && i < MOST; i++)
 		ins_json_row(&json, ins_json_leak(leaks, i));
 	ins_json_key(&json, "found", json_integer((json_int_t)leaks->groups->count));
-	ins_json_key(&json, "lost", json_integer((json_int_t)lost->count));
+	ins_json_key(&json, "lost", json_integer(lost->certain ? (json_int_t)lost->count : 0));
 	ins_json_key(&json, "unsure", json_integer((json_int_t)lost->unsure));
+	ins_json_key(&json, "cancellable", json_integer((json_int_t)lost->cancellable));
 	ins_json_key(&json, "parked", json_integer((json_int_t)lost->parked));
 	ins_json_key(&json, "stopped", json_boolean(leaks->stopped));
 	ins_json_key(&json, "looks", json_integer((json_int_t)lost->looks));
@@ -43,7 +44,7 @@ static int put(const struct tool_arguments *arguments, const struct ins_leaks *l
 		ins_text_leaks(stdout, leaks, arguments->word[0]);
 		ins_text_end(stdout, ins_table_summary(leaks->lost->table), &s->problems);
 	}
-	return tool_written(leaks->lost->count ? TOOL_FOUND : code);
+	return tool_written(leaks->lost->count && leaks->lost->certain ? TOOL_FOUND : code);
 }
 
 /* The places of the lost fibers are found as `why` finds them. */
@@ -109,7 +110,8 @@ const struct tool_command trace_leaks = {
 		"fiber has not run in between; from the second look on, threads are stopped for a\n"
 		"moment to read their registers. With --stop the program is stopped for one look.\n"
 		"\n"
-		"PROCESS may be a core. A snapshot has no memory.\n"
+		"PROCESS may be a core. It has no data of epoll, so what is found is not certain.\n"
+		"A snapshot has no memory.\n"
 		"\n"
 		"Exit status: 3 if fibers are lost, 0 if there are none, 1 if it is not certain.\n",
 	.least = 1,

@@ -37,6 +37,7 @@ struct finding {
 	/* By index of the table: lost in all looks so far; something alive has its handle. */
 	bool *lost, *held, *moved;
 	size_t count, unknown, unread;
+	bool dead;  /* it is a core */
 	bool moves; /* fibers have run during a look */
 };
 
@@ -53,6 +54,9 @@ int ins_lost_possible(const struct ins_source *source, struct ins_error *error)
 
 static int failed(struct finding *f, int rc)
 {
+	if (rc == -ESRCH)
+		return ins_error_set(f->error, rc, "process %d has ended during the search",
+				     (int)f->source->pid);
 	return rc == -ENOMEM ? ins_error_set(f->error, rc, "out of memory")
 			     : ins_error_set(f->error, rc, "the memory cannot be read: %s",
 					     strerror(-rc));
@@ -195,6 +199,7 @@ static int look_dead(struct finding *f)
 	struct ins_lost_look look = {.source = f->source};
 	int rc = read_table(f);
 
+	f->dead = true;
 	if (rc == 0)
 		rc = look_once(f, &look, false);
 	ins_lost_look_drop(&look);
@@ -211,6 +216,30 @@ static int stop_and_look(struct finding *f)
 	return rc;
 }
 
+/* Say why the result is not certain. False: it is. */
+static bool say_unsure(struct finding *f, size_t n)
+{
+	struct ins_problems *problems = &f->source->problems;
+	const char *fibers = n == 1 ? "fiber seems" : "fibers seem";
+
+	if (f->unknown)
+		ins_problems_add(problems,
+				 "%zu %s lost, but the registers of %zu %s are not known: a stop "
+				 "could end a system call, or is not allowed; --stop reads them",
+				 n, fibers, f->unknown, f->unknown == 1 ? "thread" : "threads");
+	else if (f->unread)
+		ins_problems_add(problems,
+				 "%zu %s lost, but %zu %s of memory could not be read, where a "
+				 "pointer may be",
+				 n, fibers, f->unread, f->unread == 1 ? "page" : "pages");
+	else if (f->dead)
+		ins_problems_add(problems,
+				 "%zu %s lost, but the epoll data of the kernel is not in a core: "
+				 "a pointer may be there",
+				 n, fibers);
+	return f->unknown || f->unread || f->dead;
+}
+
 /* List the lost ones; not if a pointer to their object could be where it was not read. */
 static int finish(struct finding *f)
 {
@@ -218,23 +247,18 @@ static int finish(struct finding *f)
 	size_t i;
 
 	lost->at = calloc(f->count + 1, sizeof *lost->at);
-	lost->held = calloc(f->count + 1, sizeof *lost->held);
-	if (!lost->at || !lost->held)
+	if (!lost->at)
 		return failed(f, -ENOMEM);
-	if (f->unknown && f->count) {
-		ins_problems_add(&f->source->problems,
-				 "%zu %s lost, but the registers of %zu %s are not known: a stop "
-				 "could end a system call, or is not allowed; --stop reads them",
-				 f->count, f->count == 1 ? "fiber seems" : "fibers seem",
-				 f->unknown, f->unknown == 1 ? "thread" : "threads");
-		lost->unsure = f->count;
-		return 0;
-	}
-	for (i = 0; f->count && i < ins_table_count(lost->table); i++)
-		if (f->lost[i]) {
-			lost->held[lost->count] = f->held[i];
+	for (i = 0; f->count && i < ins_table_count(lost->table); i++) {
+		if (f->lost[i] && f->held[i])
+			lost->cancellable++;
+		else if (f->lost[i])
 			lost->at[lost->count++] = i;
-		}
+	}
+	lost->certain = !lost->count || !say_unsure(f, lost->count);
+	lost->unsure = lost->certain ? 0 : lost->count;
+	if (f->unknown || f->unread)
+		lost->count = 0;
 	return 0;
 }
 
@@ -264,6 +288,5 @@ void ins_lost_drop(struct ins_lost *lost)
 {
 	ins_table_free(lost->table);
 	free(lost->at);
-	free(lost->held);
 	*lost = (struct ins_lost){0};
 }

@@ -14,13 +14,15 @@
 struct ins_lost {
 	struct ins_table *table; /* the fibers, of the last reading */
 	size_t *at;		 /* indices of the lost ones, ascending */
-	bool *held;		 /* something alive has the handle of at[i], and could cancel it */
 	size_t count;
+	bool certain; /* false: those in `at` seem lost; a pointer could be in what a core lacks */
 	/*
-	 * Fibers that seem lost, but of some thread the registers are not known, where a pointer
-	 * could be. They are not in `at`; a problem of the source says why.
+	 * Fibers that seem lost, but not for certain; a problem of the source says why. Those of a core
+	 * are in `at`. Others are not: a register or memory that could not be read may have a pointer.
 	 */
 	size_t unsure;
+	/* Lost ones that could be cancelled: something alive has their handle or group. Not in `at`. */
+	size_t cancellable;
 	/* Fibers in fiber_park() without a deadline whose handle nothing alive has. Not lost. */
 	size_t parked;
 	unsigned looks;

@@ -36,7 +36,7 @@ static int largest_first(const void *a, const void *b)
 	return x->ids.id[0] < y->ids.id[0] ? -1 : x->ids.id[0] > y->ids.id[0];
 }
 
-static void add(struct ins_lost_group *g, const struct fib_row *row, size_t index, bool held)
+static void add(struct ins_lost_group *g, const struct fib_row *row, size_t index)
 {
 	if (!g->fibers)
 		g->object = row->wait_object;
@@ -47,7 +47,6 @@ static void add(struct ins_lost_group *g, const struct fib_row *row, size_t inde
 		g->example = index;
 	}
 	g->fibers++;
-	g->held += held;
 	g->stacks += (row->stack_used + PAGE - 1) & ~(uint64_t)(PAGE - 1);
 	ins_sample_lowest(&g->ids, row->id);
 }
@@ -91,7 +90,7 @@ int ins_lost_groups(const struct ins_lost *lost, struct ins_lost_groups *ret)
 			g->wait_kind = k->wait_kind;
 		}
 		ins_table_get(lost->table, lost->at[k->lost], &fiber);
-		add(g, &fiber.row, lost->at[k->lost], lost->held[k->lost]);
+		add(g, &fiber.row, lost->at[k->lost]);
 	}
 	free(keys);
 	if (ret->count)

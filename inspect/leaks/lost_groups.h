@@ -14,7 +14,6 @@ struct ins_lost_group {
 	uint64_t stacks; /* bytes of their stacks that are in use, in whole pages */
 	int64_t longest; /* ns that the one which has waited longest waits */
 	size_t example;	 /* the index in lost->table of that one */
-	uint64_t held;	 /* how many of them could still be cancelled */
 	struct ins_sample ids;
 };
 

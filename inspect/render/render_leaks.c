@@ -35,15 +35,19 @@ static void put_group(FILE *out, const struct ins_leaks *leaks, const struct ins
 		spawned[0] ? spawned : "an unknown place");
 	fprintf(out, "    longest %s; %" PRIu64 " KiB of stacks",
 		ins_duration_text(g->longest, age, sizeof age), g->stacks >> 10);
-	if (g->held)
-		fprintf(out, "; %" PRIu64 " could be cancelled", g->held);
 	ins_words_wait(&leaks->look->source->layout, &fiber, false, wait, sizeof wait);
 	fprintf(out, "\n    example: %s waits for %s%s%s\n", name, wait, place[0] ? " at " : "",
 		place);
 }
 
-static void put_parked(FILE *out, const struct ins_lost *lost)
+static void put_others(FILE *out, const struct ins_lost *lost)
 {
+	if (lost->cancellable)
+		fprintf(out,
+			"  not counted: %zu that could be cancelled: something alive has the "
+			"handle "
+			"or the group\n",
+			lost->cancellable);
 	if (lost->parked)
 		fprintf(out, "  not counted: %zu in fiber_park, whose %s nothing alive has\n",
 			lost->parked, lost->parked == 1 ? "handle" : "handles");
@@ -63,17 +67,19 @@ void ins_text_leaks(FILE *out, const struct ins_leaks *leaks, const char *who)
 		fprintf(out, " (pid %d)", (int)source->pid);
 	if (!count) {
 		fprintf(out, ": no fiber is lost%s\n", leaks->lost->unsure ? " for certain" : "");
-		put_parked(out, leaks->lost);
+		put_others(out, leaks->lost);
 		return;
 	}
 	fprintf(out, ": %zu of %zu fibers %s lost: nothing alive can wake %s\n", count,
-		ins_table_count(leaks->lost->table), count == 1 ? "is" : "are",
+		ins_table_count(leaks->lost->table),
+		leaks->lost->certain ? (count == 1 ? "is" : "are")
+				     : (count == 1 ? "seems" : "seem"),
 		count == 1 ? "it" : "them");
 	for (i = 0; i < shown; i++)
 		put_group(out, leaks, &groups->at[i]);
 	if (shown < groups->count)
 		fprintf(out, "  ... and %zu more groups; see --json\n", groups->count - shown);
-	put_parked(out, leaks->lost);
+	put_others(out, leaks->lost);
 	fprintf(out, "  more: fibertrace show %s %" PRIu64 "\n", ins_escape(who, text, sizeof text),
 		groups->at[0].ids.id[0]);
 }
@@ -87,12 +93,11 @@ json_t *ins_json_leak(const struct ins_leaks *leaks, size_t i)
 	ins_look_get(leaks->look, g->example, &fiber);
 	ins_look_place_of(leaks->look, g->spawn_pc, true, spawned, sizeof spawned);
 	ins_look_place(leaks->look, &fiber, place, sizeof place);
-	return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:I}", "fibers",
-			 (json_int_t)g->fibers, "fiberIds", ins_json_sample(&g->ids), "wait",
-			 ins_json_text(kind_of(leaks, g)), "object",
-			 g->object ? ins_json_address(g->object) : json_null(), "spawnPlace",
-			 ins_json_text(spawned[0] ? spawned : NULL), "place",
-			 ins_json_text(place[0] ? place : NULL), "longestNs",
-			 (json_int_t)g->longest, "stackBytes", (json_int_t)g->stacks, "example",
-			 (json_int_t)fiber.row.id, "cancellable", (json_int_t)g->held);
+	return json_pack(
+		"{s:I, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I}", "fibers", (json_int_t)g->fibers,
+		"fiberIds", ins_json_sample(&g->ids), "wait", ins_json_text(kind_of(leaks, g)),
+		"object", g->object ? ins_json_address(g->object) : json_null(), "spawnPlace",
+		ins_json_text(spawned[0] ? spawned : NULL), "place",
+		ins_json_text(place[0] ? place : NULL), "longestNs", (json_int_t)g->longest,
+		"stackBytes", (json_int_t)g->stacks, "example", (json_int_t)fiber.row.id);
 }

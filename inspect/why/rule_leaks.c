@@ -27,7 +27,6 @@ static void leave_out(struct ins_look *look)
 		at = ins_table_find(look->last.table, fiber.row.id);
 		if (at >= 0 && ins_graph_at(look->last.graph, (size_t)at)->lasts)
 			continue;
-		lost->held[n] = lost->held[i];
 		lost->at[n++] = lost->at[i];
 	}
 	lost->count = n;
@@ -47,6 +46,8 @@ static int find(struct ins_look *look, struct ins_findings *ret)
 				 error.text[0] ? error.text : strerror(-rc));
 		return 0;
 	}
+	if (!look->lost.certain)
+		return 0; /* a problem of the source says so */
 	leave_out(look);
 	rc = ins_lost_groups(&look->lost, &look->lost_groups);
 	for (i = 0; rc == 0 && i < look->lost_groups.count; i++) {

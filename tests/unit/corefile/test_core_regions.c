@@ -10,7 +10,7 @@
 static void test_areas_have_their_rights_and_files(void **state)
 {
 	struct ins_core_load loads[] = {
-		{0x1000, 0, 0x1000, 0, PF_R | PF_X}, /* left out of the core */
+		{0x1000, 0, 0x1000, 0, PF_R | PF_X}, /* not in the core */
 		{0x2000, 0x1000, 0x1000, 0, PF_R | PF_W},
 		{0x5000, 0x800, 0x1000, 0, PF_R | PF_W}, /* cut */
 		{0x7000, 0x1000, 0x1000, 0, 0},
@@ -26,12 +26,13 @@ static void test_areas_have_their_rights_and_files(void **state)
 	assert_int_equal(ins_modules_add(files, 0x1000, 0x3000, 0, 0, "/bin/it"), 0);
 	ins_modules_sort(files);
 	assert_int_equal(ins_core_regions(&core, files, &got), 0);
-	assert_int_equal(got.count, 2);
-	assert_int_equal(got.at[0].start, 0x2000);
-	assert_true(got.at[0].file && got.at[0].writable);
-	assert_int_equal(got.at[1].start, 0x5000);
-	assert_int_equal(got.at[1].end, 0x5800);
-	assert_false(got.at[1].file);
+	assert_int_equal(got.count, 3);
+	assert_true(got.at[0].file && !got.at[0].writable);
+	assert_int_equal(got.at[1].start, 0x2000);
+	assert_true(got.at[1].file && got.at[1].writable);
+	assert_int_equal(got.at[2].start, 0x5000);
+	assert_int_equal(got.at[2].end, 0x6000);
+	assert_false(got.at[2].file);
 	free(got.at);
 	ins_modules_free(files);
 }

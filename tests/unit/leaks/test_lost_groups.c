@@ -10,7 +10,6 @@
 static struct ins_table *table;
 static struct ins_lost_groups groups;
 static size_t at[8];
-static bool held[8];
 
 static void put(uint64_t id, uint64_t spawn_pc, unsigned kind, uint64_t object, int64_t age)
 {
@@ -47,12 +46,11 @@ static int end(void **state)
 /* The first n fibers are lost. */
 static void group(size_t n)
 {
-	const struct ins_lost lost = {.table = table, .at = at, .held = held, .count = n};
+	const struct ins_lost lost = {.table = table, .at = at, .count = n};
 
 	ins_table_count(table);
 	for (size_t i = 0; i < n; i++)
 		at[i] = i;
-	held[2] = true;
 	assert_int_equal(ins_lost_groups(&lost, &groups), 0);
 }
 
@@ -66,7 +64,6 @@ static void test_fibers_of_one_place_and_wait_are_one_group_the_largest_first(vo
 	assert_int_equal(groups.at[0].object, 0x2000);
 	assert_int_equal(groups.at[0].longest, 30);
 	assert_int_equal(groups.at[0].example, 2);
-	assert_int_equal(groups.at[0].held, 1);
 	assert_int_equal(groups.at[0].ids.count, 3);
 	assert_int_equal(groups.at[0].ids.id[0], 2);
 	assert_int_equal(groups.at[1].ids.id[0], 1);
