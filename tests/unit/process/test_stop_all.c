@@ -97,19 +97,19 @@ static void test_all_threads_stand_still_and_go_on_afterwards(void **state)
 			usleep(1000);
 }
 
-static void test_a_process_that_does_not_exist_has_no_threads(void **state)
+static void test_a_process_that_does_not_exist_is_an_error(void **state)
 {
 	(void)state;
 	seen.n = 1;
-	assert_int_equal(ins_stop_all(0x7ffffffe, look, NULL, NULL), 42);
-	assert_int_equal(seen.n, 0);
+	assert_int_equal(ins_stop_all(0x7ffffffe, look, NULL, NULL), -ESRCH);
+	assert_int_equal(seen.n, 1);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_all_threads_stand_still_and_go_on_afterwards),
-		cmocka_unit_test(test_a_process_that_does_not_exist_has_no_threads),
+		cmocka_unit_test(test_a_process_that_does_not_exist_is_an_error),
 	};
 
 	return HEAD_RUN(tests, start, stop);
