@@ -186,6 +186,27 @@ static void test_parked_fibers_are_not_lost_but_counted(void **state)
 	harness_free(p);
 }
 
+static void test_members_of_a_group_that_can_be_cancelled_are_counted_apart(void **state)
+{
+	struct harness_process *p = cli_start(NULL, "ready ", "leaks", "led", NULL), *q;
+	const char *who = cli_number((uint64_t)p->pid);
+	json_t *answer;
+
+	(void)state;
+	if (*harness_sanitizer())
+		cli_skip("a sanitizer has a malloc() of its own");
+	answer = ask(who, NULL, 0);
+	assert_int_equal(json_int(answer, "lost"), 0);
+	assert_int_equal(json_int(answer, "cancellable"), 3);
+	json_decref(answer);
+	q = cli_run("fibertrace", "leaks", who, NULL);
+	cli_expect(q, 0);
+	cli_contains(q->out.bytes,
+		     ": no fiber is lost\n  not counted: 3 that could be cancelled: ");
+	harness_free(q);
+	harness_free(p);
+}
+
 static void test_why_searches_the_memory_only_if_asked(void **state)
 {
 	struct harness_process *p = cli_start(NULL, "ready ", "leaks", "sem", NULL);
@@ -301,6 +322,7 @@ int main(void)
 		cmocka_unit_test(test_no_twin_is_found_in_any_source),
 		cmocka_unit_test(test_text_has_the_verdict_the_places_and_the_command_for_more),
 		cmocka_unit_test(test_parked_fibers_are_not_lost_but_counted),
+		cmocka_unit_test(test_members_of_a_group_that_can_be_cancelled_are_counted_apart),
 		cmocka_unit_test(test_why_searches_the_memory_only_if_asked),
 		cmocka_unit_test(test_a_source_without_memory_is_an_error),
 		cmocka_unit_test(test_only_a_process_can_be_stopped),
