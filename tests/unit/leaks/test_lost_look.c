@@ -27,6 +27,7 @@ static struct ins_lost_look look;
 static struct rows_record records[FIBERS];
 static bool moved[FIBERS];
 static uint64_t thread_register;
+static size_t hidden; /* areas at the end that are not mapped */
 
 static uint64_t at(uint64_t offset)
 {
@@ -57,6 +58,7 @@ static int regions(struct ins_source *s, struct ins_regions *ret)
 	ret->count = sizeof areas / sizeof areas[0];
 	ret->at = malloc(sizeof areas);
 	memcpy(ret->at, areas, sizeof areas);
+	ret->count -= hidden;
 	for (i = 0; i < ret->count; i++) {
 		ret->at[i].start += MARKED_BASE;
 		ret->at[i].end += MARKED_BASE;
@@ -115,6 +117,7 @@ static int begin(void **state)
 	memset(records, 0, sizeof records);
 	memset(moved, 0, sizeof moved);
 	thread_register = 0;
+	hidden = 0;
 	source = (struct ins_source){.kind = "core", .memory = memory, .ops = &ops};
 	rows_layout(&source.layout);
 	source.layout.records = at(RECORDS);
@@ -282,6 +285,48 @@ static void test_a_fiber_that_exited_has_moved_and_a_new_one_is_marked(void **st
 	assert_true(moved[1]);
 }
 
+static void test_memory_that_was_mapped_during_the_look_is_alive(void **state)
+{
+	(void)state;
+	put(0, FIB_WAIT_SEM, at(HEAP) + 0x100);
+	hidden = 1;
+	mark();
+	expect(0, false);
+	hidden = 0;
+	marked_put(POOL + 0x100, at(HEAP));
+	assert_int_equal(ins_lost_look_again(&look), 0);
+	expect(0, true);
+}
+
+/* mlock() of a page makes an area of it. */
+static void test_a_stack_in_memory_for_stacks_may_be_in_several_areas(void **state)
+{
+	struct fib_layout_stacks table = {.count = 1, .at = {{at(THREAD), at(POOL) + AREA, 0}}};
+
+	(void)state;
+	memcpy((char *)marked.words + SLABS, &table, sizeof table);
+	source.layout.stacks = at(SLABS);
+	put(0, FIB_WAIT_SEM, at(HEAP) + 0x100);
+	put(1, FIB_WAIT_SLEEP, 0);
+	records[1].stack_low = at(POOL) - 0x2000;
+	records[1].stack_size = 0x4000;
+	records[1].sp = at(POOL) + 0x800;
+	marked_put(POOL + 0x1000, at(HEAP));
+	mark();
+	expect(0, true);
+}
+
+static void test_pages_that_cannot_be_read_are_counted_if_they_are_still_there(void **state)
+{
+	(void)state;
+	put(0, FIB_WAIT_SEM, at(HEAP) + 0x100);
+	marked.hole = at(SHARED);
+	marked.hole_end = at(SHARED) + 4096;
+	mark();
+	assert_int_equal(ins_lost_look_check(&look), 0);
+	assert_int_equal(look.unread, 1);
+}
+
 static void test_stacks_that_are_not_there_are_not_read(void **state)
 {
 	(void)state;
@@ -313,6 +358,9 @@ int main(void)
 		EACH(test_waits_that_end_without_a_fiber_are_alive),
 		EACH(test_a_fiber_that_moved_during_the_look_is_marked_afterwards),
 		EACH(test_a_fiber_that_exited_has_moved_and_a_new_one_is_marked),
+		EACH(test_memory_that_was_mapped_during_the_look_is_alive),
+		EACH(test_a_stack_in_memory_for_stacks_may_be_in_several_areas),
+		EACH(test_pages_that_cannot_be_read_are_counted_if_they_are_still_there),
 		EACH(test_stacks_that_are_not_there_are_not_read),
 	};
 

@@ -284,6 +284,49 @@ static void test_more_memory_may_be_marked_later(void **state)
 	expect(1, true);
 }
 
+/* As after the first pass over a program that runs: a block has changed since. */
+static void test_the_second_pass_reads_memory_anew(void **state)
+{
+	(void)state;
+	fiber(0, at(BLOCK) + 0x100);
+	marked_put(ROOT, at(SECOND));
+	mark_all();
+	expect(0, false);
+	marked_put(SECOND + 0x40, at(BLOCK));
+	ins_mark_again(mark);
+	assert_int_equal(ins_mark_more(mark, at(ROOT), at(ROOT) + 0x1000), 0);
+	expect(0, true);
+}
+
+static void test_a_copy_of_a_record_counts_as_it_is(void **state)
+{
+	uint64_t copy[RECORD_SIZE / 8] = {0};
+
+	(void)state;
+	fiber(0, at(BLOCK) + 0x100);
+	mark_all();
+	ins_mark_again(mark);
+	copy[ARGUMENT / 8] = at(BLOCK);
+	assert_int_equal(ins_mark_more_record(mark, at(record(1)), copy), 0);
+	expect(0, true);
+}
+
+/* The head of a group has the first link, which is within a record. */
+static void test_a_list_through_records_holds_each_fiber_in_it(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 3; i++)
+		fiber(i, at(BLOCK) + 0x100);
+	marked_put(ROOT, at(record(0) + 0x80));
+	marked_put(record(0) + 0x80, at(record(1) + 0x80));
+	marked_put(record(1) + 0x88, at(record(0) + 0x80));
+	mark_all();
+	expect(1, false);
+	assert_true(ins_mark_held(mark, 0));
+	assert_true(ins_mark_held(mark, 1));
+	assert_false(ins_mark_held(mark, 2));
+}
+
 /* Another library may have its records in its data. */
 static void test_records_in_a_root_are_no_root(void **state)
 {
@@ -336,6 +379,9 @@ int main(void)
 		EACH(test_an_argument_may_be_a_handle),
 		EACH(test_dead_memory_is_not_followed),
 		EACH(test_more_memory_may_be_marked_later),
+		EACH(test_the_second_pass_reads_memory_anew),
+		EACH(test_a_copy_of_a_record_counts_as_it_is),
+		EACH(test_a_list_through_records_holds_each_fiber_in_it),
 		EACH(test_records_in_a_root_are_no_root),
 		EACH(test_wrong_numbers_do_no_harm),
 	};

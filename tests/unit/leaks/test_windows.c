@@ -59,6 +59,25 @@ static void test_a_page_that_cannot_be_read_is_zeros_and_the_others_are_not(void
 	assert_int_equal(ins_windows_word(marked.windows, MARKED_BASE + 8192), 1024);
 }
 
+static uint64_t failure;
+
+static void on_failure(void *reader, uint64_t address)
+{
+	(void)reader;
+	failure = address;
+}
+
+static void test_a_page_that_cannot_be_read_is_told(void **state)
+{
+	(void)state;
+	marked.reader.failed = on_failure;
+	marked.hole = MARKED_BASE + 4096;
+	marked.hole_end = marked.hole + 4096;
+	failure = 0;
+	assert_int_equal(ins_windows_word(marked.windows, MARKED_BASE + 8), 1);
+	assert_int_equal(failure, MARKED_BASE + 4096);
+}
+
 static void test_forgotten_windows_are_read_again(void **state)
 {
 	(void)state;
@@ -103,6 +122,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			test_a_page_that_cannot_be_read_is_zeros_and_the_others_are_not, begin,
 			end),
+		cmocka_unit_test_setup_teardown(test_a_page_that_cannot_be_read_is_told, begin,
+						end),
 		cmocka_unit_test_setup_teardown(test_forgotten_windows_are_read_again, begin, end),
 		cmocka_unit_test_setup_teardown(test_memory_that_was_never_written_is_not_read,
 						begin, end),
