@@ -54,7 +54,7 @@ int ins_lost_possible(const struct ins_source *source, struct ins_error *error)
 
 static int failed(struct finding *f, int rc)
 {
-	if (rc == -ESRCH)
+	if (rc == -ESRCH || rc == -ENOENT)
 		return ins_error_set(f->error, rc, "process %d has ended during the search",
 				     (int)f->source->pid);
 	return rc == -ENOMEM ? ins_error_set(f->error, rc, "out of memory")

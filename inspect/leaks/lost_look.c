@@ -78,12 +78,25 @@ static const struct ins_region *find_region(const struct ins_lost_look *look, ui
 	return low && address < look->regions.at[low - 1].end ? &look->regions.at[low - 1] : NULL;
 }
 
-/* Windows reach beyond the areas: only a page of an area counts. */
+static bool is_in_slab(const struct ins_lost_look *look, uint64_t low, uint64_t end)
+{
+	size_t i;
+
+	for (i = 0; i < look->slabs.count; i++)
+		if (low >= look->slabs.at[i].start && end <= look->slabs.at[i].end)
+			return true;
+	return false;
+}
+
+/*
+ * Windows reach beyond the areas: only a page of an area counts. The guards between stacks cannot be
+ * read, and the kernel may list them as part of the area. A stack that went away is noticed by its fiber.
+ */
 static void on_failure(void *reader, uint64_t address)
 {
 	struct ins_lost_look *look = reader;
 
-	if (!find_region(look, address))
+	if (!find_region(look, address) || is_in_slab(look, address, address + 1))
 		return;
 	if (look->failures < sizeof look->failed / sizeof look->failed[0])
 		look->failed[look->failures] = address;
@@ -228,11 +241,9 @@ static uint64_t joined(struct ins_table *table, const struct fib_row *row)
 static bool is_stack(const struct ins_lost_look *look, uint64_t low, uint64_t end)
 {
 	const struct ins_region *r = find_region(look, low);
-	size_t i;
 
-	for (i = 0; i < look->slabs.count; i++)
-		if (low >= look->slabs.at[i].start && end <= look->slabs.at[i].end)
-			return true;
+	if (is_in_slab(look, low, end))
+		return true;
 	for (; r && end > r->end && !r->file && !r->shared; r = find_region(look, r->end))
 		;
 	return r && end <= r->end;
@@ -303,12 +314,13 @@ int ins_lost_look(struct ins_lost_look *look)
 		rc = new_windows(look);
 	if (rc == 0)
 		rc = ins_mark_new(look->windows, &look->mark);
+	/* First: where stacks are, pages may be unreadable. */
+	if (rc == 0)
+		rc = add_stacks(look);
 	if (rc == 0)
 		rc = add_areas(look);
 	if (rc == 0)
 		rc = add_modules(look);
-	if (rc == 0)
-		rc = add_stacks(look);
 	if (rc == 0)
 		rc = ins_lost_threads(look);
 	if (rc == 0 && look->live)
