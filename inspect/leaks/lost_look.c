@@ -14,6 +14,9 @@
  * allocators, the stacks of exited threads. A fiber's stack, and the records, are in such memory too,
  * but the marking knows them (mark.c). The used part of a thread's stack is a root; the part below
  * the stack pointer is followed only if something points to it.
+ *
+ * Memory that is listed and cannot be read may have had a pointer: it is counted, and the result is not
+ * certain. Pages that were never written are skipped, in shared memory too.
  */
 #include "inspect/leaks/lost_look.h"
 
