@@ -5,7 +5,11 @@
  * A plain thread has no record. What it waits for is on its stack, beside the word that it sleeps
  * on; the registry says where (struct fib_layout_thread_wait). The thread's own number is there too:
  * if it is not that of the thread that sleeps, the word is another one. A thread that joins a fiber
- * sleeps on a word of the fiber's record.
+ * sleeps on a word of the fiber's record, and so does the carrier of a pinned fiber that waits.
+ *
+ * The waker changes the word before it wakes the thread. So a thread whose word has no longer the
+ * value that it sleeps on waits for nothing more, although all else still says that it does. Its
+ * lock may already be its own.
  */
 #include "inspect/threads/library_wait.h"
 
@@ -19,6 +23,25 @@ static bool field(const struct ins_sleeper *s, uint64_t address, struct fib_layo
 		  void *ret, size_t size)
 {
 	return f.size == size && ins_sleeper_read(s, address + f.offset, ret, size);
+}
+
+/* Whether the word has another value than the thread sleeps on. */
+static bool is_decided(const struct ins_sleeper *s)
+{
+	uint32_t word;
+
+	return ins_sleeper_read(s, s->at->argument[0], &word, sizeof word) &&
+	       word != (uint32_t)s->at->argument[2];
+}
+
+/* Make the row that of a thread that is about to run. */
+static void take_decided(struct fib_row *row)
+{
+	row->state = FIBER_RUNNABLE;
+	row->wait_kind = FIB_WAIT_NONE;
+	row->wait_object = row->holder = 0;
+	row->wait_arg = FIB_ROW_UNKNOWN;
+	row->deadline = INT64_MAX;
 }
 
 static bool take_waiter(const struct ins_sleeper *s, struct fib_row *row)
@@ -35,6 +58,10 @@ static bool take_waiter(const struct ins_sleeper *s, struct fib_row *row)
 	    !field(s, start, t->object, &object, sizeof object) ||
 	    !field(s, start, t->arg, &arg, sizeof arg) || !kind || kind >= INS_WAIT_FUTEX)
 		return false;
+	if (is_decided(s)) {
+		take_decided(row);
+		return true;
+	}
 	row->wait_kind = (uint8_t)kind;
 	row->wait_object = object;
 	row->wait_arg = arg;
@@ -44,14 +71,20 @@ static bool take_waiter(const struct ins_sleeper *s, struct fib_row *row)
 	return true;
 }
 
-static bool take_joiner(const struct ins_sleeper *s, struct fib_row *row)
+/* A word of a fiber's record. */
+static bool take_record(const struct ins_sleeper *s, struct fib_row *row)
 {
 	const struct fib_layout *layout = &s->source->layout;
 	const uint64_t at = s->at->argument[0] - layout->records;
 	uint64_t record, id;
 
+	if (s->at->argument[0] < layout->records || at / layout->record_size >= layout->committed)
+		return false;
+	if (is_decided(s)) {
+		take_decided(row);
+		return true;
+	}
 	if (!fib_layout_has(layout, FIB_FIELD_JOINER, sizeof(uint32_t)) ||
-	    s->at->argument[0] < layout->records || at / layout->record_size >= layout->committed ||
 	    at % layout->record_size != layout->fields[FIB_FIELD_JOINER].offset)
 		return false;
 	record = s->at->argument[0] - at % layout->record_size;
@@ -70,5 +103,5 @@ bool ins_library_wait(const struct ins_sleeper *sleeper, struct fib_row *row)
 	/* Without a registry the layout is zero. */
 	if (!layout->record_size)
 		return false;
-	return take_waiter(sleeper, row) || take_joiner(sleeper, row);
+	return take_waiter(sleeper, row) || take_record(sleeper, row);
 }

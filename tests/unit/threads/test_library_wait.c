@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_library_wait.c - a thread's wait in the library is beside the word that it sleeps on */
 #include <fiber/fiber.h>
+#include <linux/futex.h>
 #include <string.h>
 
 #include "inspect/model/words.h"
@@ -60,13 +61,20 @@ static int begin(void **state)
 	return 0;
 }
 
-/* Thread 70 sleeps on a word. */
-static bool find(const uint32_t *word)
+/* Thread 70 sleeps on a word, while that has this value. */
+static bool find_by(const uint32_t *word, uint32_t value)
 {
 	row = (struct fib_row){.wait_kind = INS_WAIT_FUTEX, .wait_arg = 99};
 	at = (struct ins_thread_at){
-		.inner = 70, .call = SYS_futex, .argument = {(uint64_t)(uintptr_t)word}};
+		.inner = 70,
+		.call = SYS_futex,
+		.argument = {(uint64_t)(uintptr_t)word, FUTEX_WAIT_BITSET_PRIVATE, value}};
 	return ins_library_wait(&sleeper, &row);
+}
+
+static bool find(const uint32_t *word)
+{
+	return find_by(word, *word);
 }
 
 static void test_the_wait_has_its_object_with_name_and_holder(void **state)
@@ -143,6 +151,26 @@ static void test_a_word_of_a_record_is_a_join_of_its_fiber(void **state)
 	expect_none(&records[1].joiner);
 }
 
+static void expect_over(const uint32_t *word)
+{
+	assert_true(find_by(word, *word + 16));
+	assert_int_equal(row.wait_kind, FIB_WAIT_NONE);
+	assert_int_equal(row.state, FIBER_RUNNABLE);
+	assert_int_equal(row.wait_object, 0);
+	assert_int_equal(row.holder, 0);
+	assert_int_equal(row.deadline, INT64_MAX);
+}
+
+static void test_a_thread_whose_word_has_changed_waits_no_more(void **state)
+{
+	(void)state;
+	mutex.holder = FIB_HOLDER_THREAD | 70;
+	expect_over(&waiter.word);
+	expect_over(&records[1].joiner);
+	/* The word that a pinned fiber's carrier sleeps on. */
+	expect_over(&records[1].unused);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -152,6 +180,7 @@ int main(void)
 		cmocka_unit_test_setup(test_a_kind_that_does_not_exist_says_nothing, begin),
 		cmocka_unit_test_setup(
 			test_a_program_that_does_not_publish_waits_of_threads_has_none, begin),
+		cmocka_unit_test_setup(test_a_thread_whose_word_has_changed_waits_no_more, begin),
 		cmocka_unit_test_setup(test_a_word_of_a_record_is_a_join_of_its_fiber, begin),
 	};
 
