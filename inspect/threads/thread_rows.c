@@ -24,7 +24,8 @@
 #include "inspect/threads/thread_wait.h"
 #include "inspect/unwind/thread_stack_walk.h"
 
-#define TRIES 8
+#define TRIES	     8
+#define THREADS_MOST 4194304u /* Linux has no larger thread id */
 
 struct ins_thread_rows {
 	struct ins_source *source;
@@ -39,6 +40,8 @@ struct ins_thread_rows {
 	uint64_t *inner; /* numbers of ids in the process' pid namespace; NULL: they are the same */
 	struct ins_descriptors descriptors; /* pid 0: not a live process */
 	struct ins_fiber *ready;	    /* of ids, if the source has complete rows; else NULL */
+	size_t room;			    /* of ready */
+	size_t next;			    /* the one that is most likely asked for next */
 	struct ins_summary summary;	    /* of these */
 };
 
@@ -48,6 +51,7 @@ static void make_row(const struct ins_thread_at *at, struct ins_fiber *ret)
 	struct fib_row *row = &ret->row;
 
 	row->id = at->tid;
+	row->record = at->inner;
 	row->seq = 2 * at->switches;
 	row->switches = at->switches;
 	row->wait_arg = FIB_ROW_UNKNOWN;
@@ -279,21 +283,34 @@ static void forget_wait(struct fib_row *row)
 	row->stack_low = row->stack_size = row->stack_used = 0;
 }
 
-/* Take a row that the source has. */
-static int take_ready(void *context, const struct ins_fiber *fiber)
+/* Make room for more rows of the source. -ENOMEM. */
+static int grow(struct ins_thread_rows *r)
 {
-	struct ins_thread_rows *r = context;
-	const size_t n = r->ids.count;
-	struct ins_fiber *ready = realloc(r->ready, (n + 1) * sizeof *ready);
-	uint64_t *tid = ready ? realloc(r->ids.tid, (n + 1) * sizeof *tid) : NULL;
+	const size_t room = r->room ? 2 * r->room : 64;
+	struct ins_fiber *ready = realloc(r->ready, room * sizeof *ready);
+	uint64_t *tid = ready ? realloc(r->ids.tid, room * sizeof *tid) : NULL;
 
 	r->ready = ready ? ready : r->ready;
 	r->ids.tid = tid ? tid : r->ids.tid;
 	if (!tid)
 		return -ENOMEM;
-	ready[n] = *fiber;
-	ready[n].flags |= INS_FIBER_THREAD;
-	tid[n] = fiber->row.id & ~FIB_HOLDER_THREAD;
+	r->room = room;
+	return 0;
+}
+
+/* Take a row that the source has. */
+static int take_ready(void *context, const struct ins_fiber *fiber)
+{
+	struct ins_thread_rows *r = context;
+	const size_t n = r->ids.count;
+
+	if (n == THREADS_MOST)
+		return -E2BIG;
+	if (n == r->room && grow(r) < 0)
+		return -ENOMEM;
+	r->ready[n] = *fiber;
+	r->ready[n].flags |= INS_FIBER_THREAD;
+	r->ids.tid[n] = fiber->row.id & ~FIB_HOLDER_THREAD;
 	r->ids.count++;
 	return 0;
 }
@@ -304,19 +321,37 @@ static int read_ready(struct ins_thread_rows *r, struct ins_error *error)
 
 	r->summary = (struct ins_summary){0};
 	rc = r->base->thread_rows(r->source, r->request, take_ready, r, &r->summary, error);
+	if (rc == -E2BIG)
+		return ins_error_set(error, -EINVAL, "%s: has more than %u threads: it is damaged",
+				     r->source->name, THREADS_MOST);
 	return rc == -ENOMEM ? ins_error_set(error, rc, "out of memory") : rc;
 }
 
-/* Pass a row that the source has. */
-static int pass_ready(const struct ins_thread_rows *r, uint64_t tid, ins_fiber_fn *fn,
-		      void *context, bool *ret_there)
+/* The index of a thread among the rows that the source has; their count: none. */
+static size_t find_ready(struct ins_thread_rows *r, uint64_t tid)
 {
+	const size_t n = r->ids.count;
+	size_t i, at = r->next < n ? r->next : 0;
+
+	/* All are asked for in their order. */
+	for (i = 0; i < n; i++) {
+		if (r->ids.tid[at] == tid) {
+			r->next = at + 1;
+			return at;
+		}
+		at = at + 1 == n ? 0 : at + 1;
+	}
+	return n;
+}
+
+/* Pass a row that the source has. */
+static int pass_ready(struct ins_thread_rows *r, uint64_t tid, ins_fiber_fn *fn, void *context,
+		      bool *ret_there)
+{
+	const size_t i = find_ready(r, tid);
 	struct ins_fiber fiber;
 	struct fib_row *row = &fiber.row;
-	size_t i = 0;
 
-	while (i < r->ids.count && r->ids.tid[i] != tid)
-		i++;
 	*ret_there = i < r->ids.count;
 	if (!*ret_there)
 		return 0;
@@ -460,6 +495,7 @@ void ins_thread_rows_end(struct ins_thread_rows *rows)
 	free(rows->inner);
 	free(rows->ready);
 	rows->ready = NULL;
+	rows->room = rows->next = 0;
 	ins_descriptors_free(&rows->descriptors);
 	rows->ids = (struct ins_thread_ids){0};
 	rows->inner = NULL;
