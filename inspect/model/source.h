@@ -40,7 +40,9 @@
 	64u /* not a fiber but a thread; beside fibers, ids have FIB_HOLDER_THREAD */
 /* Of a snapshot: its thread slept in this wait during the whole reading. */
 #define INS_FIBER_SLEPT 256u
-#define INS_FIBER_NAMED 128u /* it has no name; row.name is its function's, for people */
+/* The holder of what it waits for is the last thread that is known to have it: another may have it. */
+#define INS_FIBER_UNSURE 512u
+#define INS_FIBER_NAMED	 128u /* it has no name; row.name is its function's, for people */
 
 /* One fiber at one moment; valid during the callback. */
 struct ins_fiber {

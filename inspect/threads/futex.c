@@ -16,6 +16,7 @@
 #include "inspect/threads/library_wait.h"
 #include "inspect/threads/lock_function.h"
 #include "inspect/threads/mutex_object.h"
+#include "inspect/threads/threads.h"
 
 #ifndef FUTEX_LOCK_PI2
 #define FUTEX_LOCK_PI2 13
@@ -60,12 +61,20 @@ static bool waits_for_signal(const struct call *call)
 	return call->operation != FUTEX_WAIT || call->value != LOCK_CONTENDED;
 }
 
+static void take_mutex(const struct ins_sleeper *s, enum ins_libc libc, const struct call *call,
+		       struct fib_row *row)
+{
+	row->wait_kind = FIB_WAIT_MUTEX;
+	row->wait_object = ins_mutex_object(s, libc, call->address, &row->holder);
+	if (ins_mutex_checks_owner(s, libc, row->wait_object))
+		row->wait_arg = INS_THREAD_ONLY_HOLDER;
+}
+
 static void take_cond(const struct ins_sleeper *s, enum ins_libc libc, const struct call *call,
 		      struct fib_row *row)
 {
 	if (libc == INS_LIBC_GLIBC && !waits_for_signal(call)) {
-		row->wait_kind = FIB_WAIT_MUTEX;
-		row->wait_object = ins_mutex_object(s, libc, call->address, &row->holder);
+		take_mutex(s, libc, call, row);
 		return;
 	}
 	row->wait_kind = FIB_WAIT_COND;
@@ -102,15 +111,16 @@ static void take_object(const struct ins_sleeper *s, const struct call *call, st
 	switch (function) {
 	case INS_LOCK_FUNCTION_UNKNOWN:
 		if (libc == INS_LIBC_MUSL && ins_mutex_of_musl(s, call->address, call->value,
-							       &row->wait_object, &row->holder))
+							       &row->wait_object, &row->holder)) {
 			row->wait_kind = FIB_WAIT_MUTEX;
+			row->wait_arg = INS_THREAD_ONLY_HOLDER;
+		}
 		break;
 	case INS_LOCK_FUNCTION_MUTEX:
 		/* The kernel has refused a deadlock with inheritance: glibc sleeps for ever. */
 		if (!call->value)
 			break;
-		row->wait_kind = FIB_WAIT_MUTEX;
-		row->wait_object = ins_mutex_object(s, libc, call->address, &row->holder);
+		take_mutex(s, libc, call, row);
 		break;
 	case INS_LOCK_FUNCTION_RWLOCK_READ:
 	case INS_LOCK_FUNCTION_RWLOCK_WRITE:
@@ -146,6 +156,7 @@ static bool take_inherit(const struct ins_sleeper *s, const struct call *call, s
 	if (call->operation != FUTEX_LOCK_PI && call->operation != FUTEX_LOCK_PI2)
 		return false;
 	row->wait_kind = FIB_WAIT_MUTEX;
+	row->wait_arg = INS_THREAD_ONLY_HOLDER;
 	if (ins_sleeper_read(s, call->address, &word, sizeof word) && !(word & FUTEX_OWNER_DIED))
 		row->holder = word & FUTEX_TID_MASK;
 	return true;

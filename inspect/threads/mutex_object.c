@@ -25,6 +25,7 @@
 
 #include "inspect/elf/image.h"
 
+#define KIND_TYPE    3
 #define KIND_ROBUST  0x10
 #define KIND_INHERIT 0x20
 #define KIND_KNOWN   0x3ff
@@ -74,6 +75,21 @@ static uint64_t glibc_mutex(const struct ins_sleeper *s, uint64_t address, uint6
 	if (known_layout() && ins_sleeper_read(s, address, &m, sizeof m))
 		*ret_holder = glibc_owner(&m);
 	return address;
+}
+
+bool ins_mutex_checks_owner(const struct ins_sleeper *sleeper, enum ins_libc libc, uint64_t address)
+{
+	struct __pthread_mutex_s m;
+	int type;
+
+	/* In musl a mutex has an owner only if it checks it. */
+	if (libc != INS_LIBC_GLIBC)
+		return libc == INS_LIBC_MUSL;
+	if (!known_layout() || !ins_sleeper_read(sleeper, address, &m, sizeof m))
+		return false;
+	type = m.__kind & KIND_TYPE;
+	return m.__kind & (KIND_ROBUST | KIND_INHERIT) || type == PTHREAD_MUTEX_RECURSIVE ||
+	       type == PTHREAD_MUTEX_ERRORCHECK;
 }
 
 /* The owner in a mutex of musl; 0: unknown. */

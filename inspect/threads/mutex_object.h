@@ -13,6 +13,13 @@ uint64_t ins_mutex_object(const struct ins_sleeper *sleeper, enum ins_libc libc,
 			  uint64_t *ret_holder);
 
 /*
+ * Whether only the thread that took the mutex can release it: it checks who does. false also if the
+ * mutex cannot be read.
+ */
+bool ins_mutex_checks_owner(const struct ins_sleeper *sleeper, enum ins_libc libc,
+			    uint64_t address);
+
+/*
  * Whether the futex at address, in which a thread of musl expects value, is that of a mutex with an
  * owner: for a thread whose function is unknown.
  */

@@ -13,8 +13,14 @@
  * Both waits are of the kind "pinned". The stack pointer of a sleeping carrier is in the stack of the
  * fiber that it runs: so the two are found.
  *
- * A mutex of the C library records its owner thread, not a fiber. POSIX lets only that thread
- * release it. So its holder is the carrier, whichever of the fibers that ran there took it.
+ * A mutex of the C library records its owner thread, not a fiber. If that is a carrier, one of the
+ * fibers that ran there took the mutex. It may run on another carrier now, and release the mutex
+ * there, although POSIX forbids that. So such a holder is not sure (INS_FIBER_UNSURE), unless the
+ * mutex itself checks who releases it, or there is no other carrier.
+ *
+ * Fibers record threads with their numbers in the pid namespace of the process. The rows of threads
+ * have those numbers too, so they can be translated. A number without a row is unknown if the
+ * namespace is not that of this tool.
  */
 #include "inspect/threads/threads.h"
 
@@ -29,8 +35,19 @@
 /* A thread and the fiber that it runs. */
 struct pair {
 	uint64_t thread, fiber;
-	bool fiber_waits; /* the fiber is pinned and waits; else the thread has the wait */
-	bool slept;	  /* the thread, during the whole reading */
+	enum pair_kind {
+		FIBER_WAITS,  /* the fiber is pinned and waits */
+		THREAD_WAITS, /* the thread has the wait */
+		WOKEN, /* the fiber is pinned and its wait is over, but its thread has not run */
+		MOVES, /* the fiber is pinned and said that it waited, but its thread runs */
+	} kind;
+	bool slept; /* the thread, during the whole reading */
+};
+
+/* For a search: what the threads are sorted by, and the index of one. */
+struct place {
+	uint64_t key;
+	size_t at;
 };
 
 /* The first member is what the source uses, so the rest is found by it. */
@@ -40,6 +57,11 @@ struct mixed {
 	struct ins_thread_rows *rows;
 	struct ins_fiber *threads; /* of the last reading, by number, without stacks */
 	bool *wanted;		   /* for each of them */
+	size_t *queue; /* those that are wanted, in the order in which they were found */
+	size_t queued;
+	struct place *by_sp, *by_inner;
+	bool foreign; /* the process is in another pid namespace */
+	bool all;     /* all threads are wanted */
 	size_t count;
 	struct pair *pairs; /* as many as threads */
 	size_t pair_count;
@@ -57,11 +79,17 @@ static void forget(struct mixed *m)
 {
 	free(m->threads);
 	free(m->wanted);
+	free(m->queue);
+	free(m->by_sp);
+	free(m->by_inner);
 	free(m->pairs);
 	m->threads = NULL;
 	m->wanted = NULL;
+	m->queue = NULL;
+	m->by_sp = m->by_inner = NULL;
 	m->pairs = NULL;
-	m->count = m->pair_count = 0;
+	m->count = m->pair_count = m->queued = 0;
+	m->foreign = m->all = false;
 }
 
 static int keep(void *context, const struct ins_fiber *thread)
@@ -76,6 +104,41 @@ static int keep(void *context, const struct ins_fiber *thread)
 	return 0;
 }
 
+static int by_id(const void *a, const void *b)
+{
+	const uint64_t x = ((const struct ins_fiber *)a)->row.id;
+	const uint64_t y = ((const struct ins_fiber *)b)->row.id;
+
+	return x < y ? -1 : x > y;
+}
+
+static int by_key(const void *a, const void *b)
+{
+	const uint64_t x = ((const struct place *)a)->key, y = ((const struct place *)b)->key;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Prepare the searches. The rows of a snapshot may be in any order. */
+static void sort_threads(struct mixed *m)
+{
+	size_t i;
+
+	if (!m->count)
+		return;
+	qsort(m->threads, m->count, sizeof *m->threads, by_id);
+	for (i = 0; i < m->count; i++) {
+		const struct fib_row *row = &m->threads[i].row;
+		const uint64_t tid = row->id & ~FIB_HOLDER_THREAD;
+
+		m->by_sp[i] = (struct place){row->sp, i};
+		m->by_inner[i] = (struct place){row->record ? row->record : tid, i};
+		m->foreign |= m->by_inner[i].key != tid;
+	}
+	qsort(m->by_sp, m->count, sizeof *m->by_sp, by_key);
+	qsort(m->by_inner, m->count, sizeof *m->by_inner, by_key);
+}
+
 /* Read all threads. 0, or a negative errno with error set. */
 static int read_threads(struct mixed *m, struct ins_error *error)
 {
@@ -88,28 +151,35 @@ static int read_threads(struct mixed *m, struct ins_error *error)
 	forget(m);
 	m->threads = calloc(n + 1, sizeof *m->threads);
 	m->wanted = calloc(n + 1, sizeof *m->wanted);
+	m->queue = calloc(n + 1, sizeof *m->queue);
+	m->by_sp = calloc(n + 1, sizeof *m->by_sp);
+	m->by_inner = calloc(n + 1, sizeof *m->by_inner);
 	m->pairs = calloc(n + 1, sizeof *m->pairs);
-	if (!m->threads || !m->wanted || !m->pairs)
+	if (!m->threads || !m->wanted || !m->queue || !m->by_sp || !m->by_inner || !m->pairs)
 		rc = ins_error_set(error, -ENOMEM, "out of memory");
 	for (i = 0; rc == 0 && i < n; i++)
 		rc = ins_thread_rows_look(m->rows, ins_thread_rows_tid(m->rows, i), keep, m,
 					  &there);
 	ins_thread_rows_end(m->rows);
+	sort_threads(m);
 	return rc;
-}
-
-static int by_id(const void *a, const void *b)
-{
-	const uint64_t x = *(const uint64_t *)a, y = ((const struct ins_fiber *)b)->row.id;
-
-	return x < y ? -1 : x > y;
 }
 
 static struct ins_fiber *thread_of(const struct mixed *m, uint64_t id)
 {
+	const struct ins_fiber key = {.row.id = id};
+
 	if (!m->count || !(id & FIB_HOLDER_THREAD))
 		return NULL;
-	return bsearch(&id, m->threads, m->count, sizeof *m->threads, by_id);
+	return bsearch(&key, m->threads, m->count, sizeof *m->threads, by_id);
+}
+
+static void want_at(struct mixed *m, size_t i)
+{
+	if (m->wanted[i])
+		return;
+	m->wanted[i] = true;
+	m->queue[m->queued++] = i;
 }
 
 static void want(struct mixed *m, uint64_t id)
@@ -117,18 +187,37 @@ static void want(struct mixed *m, uint64_t id)
 	const struct ins_fiber *thread = thread_of(m, id);
 
 	if (thread)
-		m->wanted[thread - m->threads] = true;
+		want_at(m, (size_t)(thread - m->threads));
+}
+
+/* A holder as the rows of threads have it; who: as the process records it. 0: unknown. */
+static uint64_t translated(const struct mixed *m, uint64_t who)
+{
+	const struct place key = {.key = who & ~FIB_HOLDER_THREAD}, *place;
+
+	if (!m->foreign || !(who & FIB_HOLDER_THREAD))
+		return who;
+	place = bsearch(&key, m->by_inner, m->count, sizeof key, by_key);
+	return place ? m->threads[place->at].row.id : 0;
 }
 
 /* The thread that sleeps on the fiber's stack. */
 static struct ins_fiber *sleeper_on(const struct mixed *m, const struct fib_row *row)
 {
-	size_t i;
+	size_t low = 0, high = m->count;
 
-	for (i = 0; i < m->count; i++)
-		if (m->threads[i].row.sp - row->stack_low < row->stack_size)
-			return &m->threads[i];
-	return NULL;
+	/* The first one whose stack pointer is not below the stack. */
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (m->by_sp[middle].key < row->stack_low)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == m->count || m->by_sp[low].key - row->stack_low >= row->stack_size)
+		return NULL;
+	return &m->threads[m->by_sp[low].at];
 }
 
 /* Whether it is known which fiber or thread ends the wait. A fiber on it can then be in a cycle. */
@@ -149,18 +238,29 @@ static void hold_up(struct fib_row *row, uint64_t by)
 	row->deadline = INT64_MAX;
 }
 
-/* Find the pair of a fiber that is on a carrier. */
-static void find_pair(struct mixed *m, const struct fib_row *row)
+static enum pair_kind kind_of(const struct fib_row *fiber, const struct fib_row *thread)
+{
+	if (fiber->wait_kind == FIB_WAIT_NONE)
+		return THREAD_WAITS;
+	if (thread->wait_kind != FIB_WAIT_NONE)
+		return FIBER_WAITS;
+	return thread->state == FIBER_RUNNABLE ? WOKEN : MOVES;
+}
+
+/* Find the pair of a fiber that is on a carrier. NULL: it has none. */
+static const struct pair *find_pair(struct mixed *m, const struct fib_row *row)
 {
 	struct ins_fiber *thread = sleeper_on(m, row);
-	const bool waits = row->wait_kind != FIB_WAIT_NONE;
+	struct pair *pair = &m->pairs[m->pair_count];
 
-	if (!thread || (!waits && !waits_for_one(&thread->row)))
-		return;
-	if (waits)
+	if (!thread || (row->wait_kind == FIB_WAIT_NONE && !waits_for_one(&thread->row)))
+		return NULL;
+	*pair = (struct pair){thread->row.id, row->id, kind_of(row, &thread->row),
+			      thread->flags & INS_FIBER_SLEPT};
+	if (pair->kind == FIBER_WAITS)
 		hold_up(&thread->row, row->id);
-	m->pairs[m->pair_count++] =
-		(struct pair){thread->row.id, row->id, waits, thread->flags & INS_FIBER_SLEPT};
+	m->pair_count++;
+	return pair;
 }
 
 static const struct pair *pair_of_fiber(const struct mixed *m, uint64_t id)
@@ -173,32 +273,69 @@ static const struct pair *pair_of_fiber(const struct mixed *m, uint64_t id)
 	return NULL;
 }
 
-/* Complete the row of a fiber by what is known of its carrier. */
+/* It is not known what ends the wait. */
+static void cut_loose(struct fib_row *row)
+{
+	row->holder = row->readers = 0;
+	if (row->wait_kind == FIB_WAIT_JOIN)
+		row->wait_arg = FIB_ROW_UNKNOWN;
+}
+
+static void forget_wait(struct fib_row *row)
+{
+	row->wait_kind = FIB_WAIT_NONE;
+	row->wait_object = row->holder = row->readers = 0;
+	row->object_name[0] = 0;
+	row->deadline = INT64_MAX;
+}
+
+/* Complete the row of a fiber by its pair. */
+static void complete(struct ins_fiber *fiber, const struct pair *pair)
+{
+	struct fib_row *row = &fiber->row;
+	const bool waits = row->wait_kind != FIB_WAIT_NONE;
+
+	if (pair->kind == THREAD_WAITS && !waits)
+		hold_up(row, pair->thread);
+	if (pair->kind == WOKEN && waits)
+		forget_wait(row);
+	if (pair->kind == MOVES && waits)
+		cut_loose(row);
+	if (pair->slept)
+		fiber->flags |= INS_FIBER_SLEPT;
+}
+
+/* Pass a fiber by what the last reading of threads has found. */
 static int pass_fiber(void *context, const struct ins_fiber *fiber)
 {
 	struct mixed *m = context;
 	struct ins_fiber changed = *fiber;
-	const struct pair *pair;
+	const struct pair *pair = NULL;
 
-	if (fiber->row.carrier == FIB_ROW_CARRIER_NONE)
-		return m->fn(m->context, fiber);
-	pair = pair_of_fiber(m, fiber->row.id);
-	if (pair && !pair->fiber_waits && fiber->row.wait_kind == FIB_WAIT_NONE)
-		hold_up(&changed.row, pair->thread);
-	if (pair && pair->slept)
-		changed.flags |= INS_FIBER_SLEPT;
+	changed.row.holder = translated(m, fiber->row.holder);
+	if (fiber->row.carrier != FIB_ROW_CARRIER_NONE)
+		pair = pair_of_fiber(m, fiber->row.id);
+	if (pair)
+		complete(&changed, pair);
 	return m->fn(m->context, &changed);
 }
 
 static int take_fiber(void *context, const struct ins_fiber *fiber)
 {
 	struct mixed *m = context;
+	struct ins_fiber changed = *fiber;
+	const struct pair *pair = NULL;
 
+	changed.row.holder = translated(m, fiber->row.holder);
 	if (fiber->row.carrier != FIB_ROW_CARRIER_NONE && m->pair_count < m->count)
-		find_pair(m, &fiber->row);
-	if (fiber->row.wait_kind != FIB_WAIT_NONE)
-		want(m, fiber->row.holder);
-	return pass_fiber(m, fiber);
+		pair = find_pair(m, &fiber->row);
+	if (pair)
+		complete(&changed, pair);
+	if (changed.row.wait_kind != FIB_WAIT_NONE)
+		want(m, changed.row.holder);
+	/* Readers have numbers as well, which only rows can translate (waits/readers.c). */
+	m->all |= m->foreign && changed.row.readers;
+	return m->fn(m->context, &changed);
 }
 
 static bool for_a_lock(const struct fib_row *row)
@@ -215,31 +352,54 @@ static bool for_a_lock(const struct fib_row *row)
 	}
 }
 
-/* Emit the threads that matter. A holder may be found only after the one that waits for it. */
+/* Whether another thread than the recorded holder may release what the thread waits for. */
+static bool any_may_release(const struct fib_row *row)
+{
+	return row->wait_kind != FIB_WAIT_PINNED && row->wait_kind != FIB_WAIT_JOIN &&
+	       !(row->wait_kind == FIB_WAIT_MUTEX && row->wait_arg == INS_THREAD_ONLY_HOLDER);
+}
+
+static int by_thread(const void *a, const void *b)
+{
+	const uint64_t x = ((const struct pair *)a)->thread, y = ((const struct pair *)b)->thread;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Mark the threads that wait for what a carrier took: a carrier that waits itself is in a pair. */
+static void find_unsure(struct mixed *m)
+{
+	size_t i;
+
+	if (!m->pair_count)
+		return;
+	qsort(m->pairs, m->pair_count, sizeof *m->pairs, by_thread);
+	for (i = 0; i < m->count; i++) {
+		const struct fib_row *row = &m->threads[i].row;
+		const struct pair key = {.thread = row->holder};
+
+		if (row->holder && any_may_release(row) &&
+		    bsearch(&key, m->pairs, m->pair_count, sizeof key, by_thread))
+			m->threads[i].flags |= INS_FIBER_UNSURE;
+	}
+}
+
+/* Emit the threads that matter, and those that they wait for. */
 static int emit_threads(struct mixed *m)
 {
-	bool more = true;
 	size_t i;
 	int rc = 0;
 
 	for (i = 0; i < m->pair_count; i++)
-		if (!m->pairs[i].fiber_waits)
+		if (m->pairs[i].kind == THREAD_WAITS)
 			want(m, m->pairs[i].thread);
 	for (i = 0; i < m->count; i++)
-		m->wanted[i] = m->wanted[i] || for_a_lock(&m->threads[i].row);
-	while (more) {
-		more = false;
-		for (i = 0; i < m->count; i++) {
-			const struct fib_row *row = &m->threads[i].row;
-			const uint64_t next =
-				row->wait_kind == FIB_WAIT_JOIN ? row->wait_arg : row->holder;
-			const struct ins_fiber *holder = thread_of(m, next);
+		if (m->all || for_a_lock(&m->threads[i].row))
+			want_at(m, i);
+	for (i = 0; i < m->queued; i++) {
+		const struct fib_row *row = &m->threads[m->queue[i]].row;
 
-			if (!m->wanted[i] || !holder || m->wanted[holder - m->threads])
-				continue;
-			want(m, next);
-			more = true;
-		}
+		want(m, row->wait_kind == FIB_WAIT_JOIN ? row->wait_arg : row->holder);
 	}
 	for (i = 0; rc == 0 && i < m->count; i++)
 		if (m->wanted[i])
@@ -254,7 +414,7 @@ static int pass_thread(void *context, const struct ins_fiber *thread)
 	size_t i;
 
 	for (i = 0; i < m->pair_count; i++)
-		if (m->pairs[i].thread == thread->row.id && m->pairs[i].fiber_waits)
+		if (m->pairs[i].thread == thread->row.id && m->pairs[i].kind == FIBER_WAITS)
 			hold_up(&changed.row, m->pairs[i].fiber);
 	return m->fn(m->context, &changed);
 }
@@ -270,6 +430,7 @@ static int read_thread(struct mixed *m, struct ins_source *source,
 
 	if (rc == 0)
 		rc = ins_thread_rows_look(m->rows, tid, pass_thread, m, &there);
+	ins_thread_rows_taken(m->rows, ret);
 	ins_thread_rows_end(m->rows);
 	ret->total = ret->shown = there;
 	if (rc == 0 && !there)
@@ -289,13 +450,18 @@ static int read_mixed(struct ins_source *source, const struct ins_request *reque
 	m->context = context;
 	if (request->id & FIB_HOLDER_THREAD)
 		return read_thread(m, source, request, ret, error);
-	if (!request->threads)
+	if (!request->threads) {
+		/* One fiber is shown as the last reading had it. */
+		m->pair_count = request->id ? m->pair_count : 0;
 		return m->base->read(source, request, pass_fiber, m, ret, error);
+	}
 	rc = read_threads(m, error);
 	/* A snapshot may have none. */
 	if (rc < 0 && rc != -EOPNOTSUPP)
 		return rc;
 	rc = m->base->read(source, request, take_fiber, m, ret, error);
+	if (rc == 0 && source->layout.carriers != 1)
+		find_unsure(m);
 	return rc == 0 ? emit_threads(m) : rc;
 }
 

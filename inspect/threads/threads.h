@@ -17,6 +17,9 @@
 
 #include "inspect/model/source.h"
 
+/* wait_arg of a thread that waits for a mutex of the C library that only its holder can release. */
+#define INS_THREAD_ONLY_HOLDER 1
+
 /*
  * From now on the source's reads emit its threads in place of its fibers: id is the tid, flags has
  * INS_FIBER_THREAD, age is unknown and 0. fiberless: the program has no fibers, and the summary says

@@ -107,6 +107,7 @@ static void take_row(const struct ins_graph *graph, size_t i, struct ins_node *r
 		.kind = row->wait_kind,
 		.dead = row->state == FIBER_DEAD,
 		.thread = fiber.flags & INS_FIBER_THREAD,
+		.unsure = fiber.flags & INS_FIBER_UNSURE,
 		.runs = row->carrier != FIB_ROW_CARRIER_NONE,
 		.lock = ins_readers_find(graph->readers, row),
 		.to = INS_NOBODY,
@@ -348,22 +349,68 @@ static void arrange(struct ins_graph *graph, struct cycle *cycle)
 		members[n] = at;
 }
 
-/* Find out which cycles would be there without the fibers that have a deadline. */
+/* Find out which cycles would be there without these nodes. */
+static int cycles_without(struct ins_graph *graph, const bool *without)
+{
+	struct ins_components c = {0};
+	const int rc = ins_components_find(&graph->edges, without, &c);
+	size_t i;
+
+	for (i = 0; rc == 0 && i < graph->count; i++)
+		graph->nodes[i].lasts = !without[i] && c.round[c.of[i]];
+	graph->steps += c.steps;
+	ins_components_free(&c);
+	return rc;
+}
+
+static bool has_unsure(const struct ins_graph *graph)
+{
+	size_t i;
+
+	for (i = 0; i < graph->count; i++)
+		if (graph->nodes[i].unsure && graph->nodes[i].lasts)
+			return true;
+	return false;
+}
+
+/*
+ * Whether every fiber waits in a cycle that lasts, or for one. Then no fiber can release anything,
+ * whichever of them holds it.
+ */
+static bool all_stuck(const struct ins_graph *graph)
+{
+	size_t i;
+
+	for (i = 0; i < graph->count; i++) {
+		const struct ins_node *node = &graph->nodes[i];
+
+		if (node->to != INS_NOBODY && node->deadline != INT64_MAX)
+			return false;
+		if (!node->thread && !node->dead && !graph->nodes[node->root].lasts)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Find out which cycles last: without the fibers that have a deadline, and without those whose holder
+ * is not sure, unless all fibers are stuck.
+ */
 static int find_lasting(struct ins_graph *graph)
 {
 	bool *without = calloc(graph->edges.count + 1, sizeof *without);
-	struct ins_components c = {0};
 	size_t i;
 	int rc = -ENOMEM;
 
 	for (i = 0; without && i < graph->count; i++)
 		without[i] = graph->nodes[i].deadline != INT64_MAX;
 	if (without)
-		rc = ins_components_find(&graph->edges, without, &c);
-	for (i = 0; rc == 0 && i < graph->count; i++)
-		graph->nodes[i].lasts = !without[i] && c.round[c.of[i]];
-	graph->steps += c.steps;
-	ins_components_free(&c);
+		rc = cycles_without(graph, without);
+	if (rc == 0 && has_unsure(graph) && !all_stuck(graph)) {
+		for (i = 0; i < graph->count; i++)
+			without[i] |= graph->nodes[i].unsure;
+		rc = cycles_without(graph, without);
+	}
 	free(without);
 	return rc;
 }

@@ -37,10 +37,11 @@ struct ins_node {
 	bool dead;    /* the fiber has exited */
 	bool thread;  /* it is a plain thread: its age is unknown */
 	bool runs;    /* it is pinned: it keeps its carrier while it waits */
-	bool lasts;   /* it is in a cycle in which no wait has a deadline */
-	size_t lock;  /* the read lock that it waits for: ins_graph_read_lock(); INS_NOBODY: none */
-	size_t to;    /* index of the holder; of several, of the one that the path follows */
-	size_t root;  /* end of the path from here; if that is a cycle, the cycle's first fiber */
+	bool lasts;  /* it is in a cycle in which no wait has a deadline and all holders are sure */
+	bool unsure; /* the holder may be another one (INS_FIBER_UNSURE) */
+	size_t lock; /* the read lock that it waits for: ins_graph_read_lock(); INS_NOBODY: none */
+	size_t to;   /* index of the holder; of several, of the one that the path follows */
+	size_t root; /* end of the path from here; if that is a cycle, the cycle's first fiber */
 	size_t cycle; /* number of its cycle */
 	/*
 	 * Fibers that wait for this one, directly or indirectly; a fiber that waits for several is

@@ -165,6 +165,33 @@ static uint64_t only_other(uint32_t left, uint64_t last_id)
 	return who <= last_id && last_id <= UINT32_MAX >> 1 ? who : 0;
 }
 
+/*
+ * A thread as the rows have it. Locks have its number in the pid namespace of the process. If a row
+ * shows that this is another one than ours, only a row translates a number; 0: unknown.
+ */
+static uint64_t translated(struct ins_table *table, uint64_t who)
+{
+	const uint64_t inner = who & ~FIB_HOLDER_THREAD;
+	const size_t n = ins_table_count(table);
+	struct ins_fiber fiber;
+	bool foreign = false;
+	size_t i;
+
+	if (!(who & FIB_HOLDER_THREAD))
+		return who;
+	for (i = n; i-- > 0;) {
+		ins_table_get(table, i, &fiber);
+		/* Threads come last. */
+		if (!(fiber.row.id & FIB_HOLDER_THREAD))
+			break;
+		if (fiber.row.record == inner)
+			return fiber.row.id;
+		foreign |=
+			fiber.row.record && fiber.row.record != (fiber.row.id & ~FIB_HOLDER_THREAD);
+	}
+	return foreign ? 0 : who;
+}
+
 /* List fiber `at` in its place. It is listed already if it reads the lock more often than its row says. */
 static void insert(size_t *fibers, size_t *count, size_t at)
 {
@@ -198,6 +225,7 @@ static void settle(struct ins_readers *r, struct lock *lock, struct ins_table *t
 		l->unknown = l->total;
 		return;
 	}
+	other = translated(table, other);
 	l->unknown = l->total - lock->slots - (other != 0);
 	at = other ? ins_table_find(table, other) : -1;
 	if (at >= 0)

@@ -270,6 +270,49 @@ static void test_busy_fibers_and_threads_are_never_a_deadlock(void **state)
 	}
 }
 
+/* In a core a thread that was woken still stands in the call in which it waited. */
+static void test_cores_of_busy_fibers_and_threads_have_no_deadlock(void **state)
+{
+	static const char *const parties[] = {"tm tm tm", "pm pm pm", "fm tm pr tr"};
+	char line[64], core[HARNESS_PATH];
+
+	(void)state;
+	if (*harness_sanitizer())
+		skip();
+	for (size_t i = 0; i < sizeof(parties) / sizeof(parties[0]); i++) {
+		struct crowd crowd;
+
+		snprintf(line, sizeof(line), "--busy %s", parties[i]);
+		crowd = start(line);
+		for (unsigned k = 0; k < 3; k++) {
+			cli_core(crowd.process->pid, "core", core);
+			finds_none("fibertrace", "deadlock", core);
+			finds_none("fibertrace", "why", core);
+		}
+		crowd_end(&crowd);
+	}
+}
+
+/* A third fiber may have taken the mutex on the carrier, and may release it on another one. */
+static void test_a_mutex_that_another_fiber_may_release_is_no_known_deadlock(void **state)
+{
+	struct crowd crowd = start("--aside pp tm");
+	json_t *answer = answer_of("deadlock", pid_of(&crowd), 0);
+	const json_t *finding = json_array_get(json_object_get(answer, "findings"), 0);
+
+	(void)state;
+	assert_string_equal(json_text(finding, "kind"), "cycle");
+	assert_true(json_is_false(json_object_get(finding, "deadlock")));
+	json_decref(answer);
+	crowd_end(&crowd);
+}
+
+static void test_a_mutex_that_checks_its_owner_has_a_sure_holder(void **state)
+{
+	(void)state;
+	expect_cycle("--aside pe tm", 1);
+}
+
 /* Run a command on a fiber and a thread that cross, and assert what it prints. */
 static void expect_text(const char *command, const char *last, int code, const char *wanted)
 {
@@ -419,6 +462,9 @@ int main(void)
 		cmocka_unit_test(test_a_chain_that_ends_at_a_sleeping_thread_is_no_deadlock),
 		cmocka_unit_test(test_a_cycle_with_a_deadline_of_a_thread_is_no_deadlock),
 		cmocka_unit_test(test_busy_fibers_and_threads_are_never_a_deadlock),
+		cmocka_unit_test(test_cores_of_busy_fibers_and_threads_have_no_deadlock),
+		cmocka_unit_test(test_a_mutex_that_another_fiber_may_release_is_no_known_deadlock),
+		cmocka_unit_test(test_a_mutex_that_checks_its_owner_has_a_sure_holder),
 		cmocka_unit_test(test_the_texts_name_fibers_and_threads),
 		cmocka_unit_test(test_the_graph_joins_fibers_and_threads),
 		cmocka_unit_test(test_a_snapshot_has_the_threads_with_their_waits),
