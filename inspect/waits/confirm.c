@@ -65,8 +65,11 @@ int ins_confirm_deadlocks(struct ins_source *source, pid_t pid, bool still,
 
 	*ret = (struct ins_confirmed){0};
 	rc = read_again(source, pid, still, ret, error);
-	if (still)
+	if (still) {
+		if (rc == 0 && !ins_table_summary(ret->table)->threads)
+			ins_deadlocks_doubt(ret->found);
 		return rc;
+	}
 	while (rc == 0 && ret->readings < wanted && ins_deadlocks_count(ret->found)) {
 		if (ins_deadlocks_fleeting(ret->found)) {
 			wanted = FLEETING_READINGS;

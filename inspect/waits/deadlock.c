@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "inspect/waits/ancestry.h"
+#include "inspect/waits/one_moment.h"
 #include "inspect/process/thread.h"
 
 #define LASTING 0x80u /* it is in a finding that lasts */
@@ -379,6 +380,25 @@ void ins_deadlocks_add_still(struct ins_deadlocks *found, const struct ins_deadl
 	finish(found, d);
 	found->before = NULL;
 	qsort(found->at, found->count, sizeof *found->at, by_weight);
+}
+
+void ins_deadlocks_doubt(struct ins_deadlocks *found)
+{
+	size_t i, k;
+
+	for (i = 0; i < found->count; i++) {
+		struct ins_deadlock *d = &found->at[i];
+
+		if (!d->lasting || ins_one_moment(found->graph, d))
+			continue;
+		d->lasting = false;
+		d->doubted = true;
+		found->lasting--;
+		for (k = 0; k < d->count; k++)
+			found->kinds[d->fibers[k]] &= (uint8_t)~LASTING;
+	}
+	if (found->count)
+		qsort(found->at, found->count, sizeof *found->at, by_weight);
 }
 
 size_t ins_deadlocks_count(const struct ins_deadlocks *found)

@@ -49,7 +49,8 @@ enum ins_deadlock_kind {
 struct ins_deadlock {
 	enum ins_deadlock_kind kind;
 	bool lasting;
-	bool ring; /* cycle: each fiber waits for the next; else for several of the others */
+	bool doubted; /* it would be lasting, but its waits may be of different moments */
+	bool ring;    /* cycle: each fiber waits for the next; else for several of the others */
 	uint64_t holder, object; /* orphan, thread: the lock and its holder */
 	/*
 	 * Indices in the table. cycle: starts with the lowest id; a ring in its order, else by id.
@@ -78,6 +79,12 @@ void ins_deadlocks_free(struct ins_deadlocks *found); /* NULL: nothing */
  * a fiber in one. The caller has found that nothing can wake a fiber. before: as above.
  */
 void ins_deadlocks_add_still(struct ins_deadlocks *found, const struct ins_deadlocks *before);
+
+/*
+ * Doubt the findings that a single reading does not prove (one_moment.h): they do not last. For a
+ * source that cannot be read again.
+ */
+void ins_deadlocks_doubt(struct ins_deadlocks *found);
 
 /* Whether some fiber waits for neither a lasting finding nor a fiber in one. */
 bool ins_deadlocks_unexplained(const struct ins_deadlocks *found);

@@ -5,9 +5,7 @@
  * A finding that may still resolve counts when it has lasted: a lock that a thread holds, or a cycle
  * with a deadline in it, is nothing unusual for a moment.
  *
- * The rows of a snapshot of a running program are not of one moment, and there is no second reading to
- * confirm them. There a finding counts if all its waits are longer than the reading took. A lock that is
- * handed over looks for longer as if its next holder waited for itself (deadlock.h).
+ * A single reading, as of a core or a snapshot, must prove the finding (inspect/waits/one_moment.h).
  */
 #include "inspect/why/rules.h"
 
@@ -16,6 +14,7 @@
 #include <fiber/fiber.h>
 
 #include "inspect/model/words.h"
+#include "inspect/waits/one_moment.h"
 
 #define SHOWN 3 /* fibers of a finding that are shown */
 
@@ -25,67 +24,18 @@ static void get(const struct ins_look *look, const struct ins_deadlock *d, size_
 	ins_look_get(look, d->fibers[i], ret);
 }
 
-static void find_ages(const struct ins_look *look, const struct ins_deadlock *d,
-		      int64_t *ret_shortest, int64_t *ret_longest)
-{
-	const bool moment = !look->single || !ins_table_summary(look->last.table)->sampled_ns;
-	struct ins_fiber fiber;
-	size_t i;
-
-	*ret_shortest = INT64_MAX;
-	*ret_longest = 0;
-	for (i = 0; i < d->count; i++) {
-		get(look, d, i, &fiber);
-		if (fiber.flags & INS_FIBER_SLEPT)
-			continue;
-		/* The age of a pinned fiber is that of its run: it may have begun to wait just now. */
-		if (!moment && fiber.row.carrier != FIB_ROW_CARRIER_NONE)
-			fiber.row.age = 0;
-		if (fiber.row.age > *ret_longest)
-			*ret_longest = fiber.row.age;
-		if (fiber.row.age < *ret_shortest)
-			*ret_shortest = fiber.row.age;
-	}
-}
-
-/* Whether no fiber runs or can run. Then no lock is being handed over. */
-static bool at_rest(const struct ins_look *look)
-{
-	size_t i, n = ins_look_count(look);
-	struct ins_fiber fiber;
-
-	for (i = 0; i < n; i++) {
-		ins_look_get(look, i, &fiber);
-		if (!ins_look_waits(&fiber) &&
-		    (fiber.row.state == FIBER_RUNNING || fiber.row.state == FIBER_RUNNABLE))
-			return false;
-	}
-	return true;
-}
-
-/* Of a single reading: whether the finding is no artefact of it. */
-static bool is_certain(const struct ins_look *look, const struct ins_deadlock *d)
-{
-	const int64_t took = ins_table_summary(look->last.table)->sampled_ns;
-	int64_t shortest, longest;
-
-	find_ages(look, d, &shortest, &longest);
-	if (d->kind == INS_DEADLOCK_SELF)
-		return longest >= INS_LOOK_LONG || (!took && at_rest(look));
-	/* The clock of a core rests while its fibers sleep, but all of it is of one moment. */
-	return !took || shortest - INS_AGE_MOMENT > took;
-}
-
 static bool counts(const struct ins_look *look, const struct ins_deadlock *d)
 {
+	const struct ins_graph *graph = ins_deadlocks_graph(look->last.found);
 	int64_t shortest, longest;
 
-	find_ages(look, d, &shortest, &longest);
+	ins_one_moment_ages(graph, d, look->single, &shortest, &longest);
 	if (!d->lasting)
 		return ins_look_old(look,
 				    look->single && shortest != INT64_MAX ? shortest : longest, 0);
 	/* The ages of threads are not known. */
-	return !look->single || ins_table_summary(look->last.table)->threads || is_certain(look, d);
+	return !look->single || ins_table_summary(look->last.table)->threads ||
+	       ins_one_moment(graph, d);
 }
 
 /* fiber 5; thread 812 */

@@ -22,6 +22,7 @@ static void start(const char *option, const char *argument)
 {
 	crowd = crowd_of(cli_start(NULL, "ready ", "deadlock", option, argument, NULL));
 	pid = cli_number((uint64_t)crowd.process->pid);
+	crowd_grow_old(pid);
 	cli_ended(cli_run("fiberctl", "snapshot", pid, "-o", harness_file(snapshot, "readers.snap"),
 			  "--force", NULL),
 		  0);

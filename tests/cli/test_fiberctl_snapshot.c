@@ -122,6 +122,7 @@ static void test_a_deadlock_in_it_is_found_in_one_reading(void **state)
 	(void)state;
 	snprintf(number, sizeof(number), "%d", stuck.process->pid);
 	harness_file(kept, "stuck.snap");
+	crowd_grow_old(number);
 	take(number, kept, 0);
 	crowd_end(&stuck);
 	answer = json_ended(cli_run("fiberctl", "deadlock", kept, "--json", NULL), 3);

@@ -147,3 +147,23 @@ void crowd_walked(const struct crowd *crowd, const json_t *answer)
 					    m->object);
 	}
 }
+
+#define OLD 1200000000 /* ns: a fiber that waits for itself must have waited for a second */
+
+static bool are_old(void *arg)
+{
+	json_t *answer = json_well(cli_run("fiberctl", "list", arg, "--json", NULL)), *fiber;
+	bool old = true;
+	size_t i;
+
+	json_array_foreach (json_object_get(answer, "fibers"), i, fiber)
+		old &= strcmp(json_text(fiber, "state"), "suspended") != 0 ||
+		       json_int(fiber, "ageNs") >= OLD;
+	json_decref(answer);
+	return old;
+}
+
+void crowd_grow_old(const char *pid)
+{
+	assert_true(harness_until(are_old, (void *)(uintptr_t)pid, 60));
+}

@@ -33,6 +33,12 @@ void crowd_agree(const struct crowd_member *member, const json_t *fiber);
 /* crowd_start() for a program that was started and is ready. */
 struct crowd crowd_of(struct harness_process *process);
 
+/*
+ * Wait until all suspended fibers of a process have waited so long that a snapshot proves what they
+ * wait for.
+ */
+void crowd_grow_old(const char *pid);
+
 /* Assert that an answer of --each has every walkable member under its name, with a complete
  * walk. */
 void crowd_walked(const struct crowd *crowd, const json_t *answer);
