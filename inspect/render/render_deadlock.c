@@ -113,6 +113,20 @@ static void put_all_wait(FILE *out, size_t fibers)
 		fprintf(out, "all %zu fibers wait", fibers);
 }
 
+/* ", and 3 fibers wait behind them". With threads in the graph, these may be among them. */
+static void put_behind(FILE *out, const struct ins_deadlocks *found, const struct ins_deadlock *d)
+{
+	const struct ins_graph *graph = ins_deadlocks_graph(found);
+	const bool mixed = ins_graph_fibers(graph) < ins_graph_count(graph);
+
+	fprintf(out, ", and %" PRIu64 " ", d->behind);
+	if (mixed && !ins_table_summary(table_of(found))->threads)
+		fputs(d->behind == 1 ? "fiber or thread waits" : "fibers and threads wait", out);
+	else
+		fprintf(out, "%s%s", noun(found), d->behind == 1 ? " waits" : "s wait");
+	fprintf(out, " behind %s", d->count == 1 ? "it" : "them");
+}
+
 void ins_text_deadlock(FILE *out, const struct fib_layout *layout,
 		       const struct ins_deadlocks *found, const struct ins_deadlock *d, pid_t pid)
 {
@@ -147,9 +161,10 @@ void ins_text_deadlock(FILE *out, const struct fib_layout *layout,
 	if (d->deadline != INT64_MAX)
 		fprintf(out, ", until a deadline in %s",
 			ins_duration_text(left(found, d), text, sizeof text));
+	if (d->doubted)
+		fputs(", but these rows may be of two moments", out);
 	if (d->behind)
-		fprintf(out, ", and %" PRIu64 " %s%s behind %s", d->behind, noun(found),
-			d->behind == 1 ? " waits" : "s wait", d->count == 1 ? "it" : "them");
+		put_behind(out, found, d);
 	fputc('\n', out);
 }
 
