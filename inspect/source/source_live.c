@@ -80,11 +80,23 @@ static void renew(struct ins_live *l, size_t at, void *field, size_t size)
 		ins_live_memory(l, l->source.modules->registry + at, field, size);
 }
 
+/* There may be more records than at the last reading, up to those that were reserved. */
+static void renew_records(struct ins_live *l)
+{
+	struct fib_layout *layout = &l->source.layout;
+	uint64_t committed = 0;
+
+	renew(l, offsetof(struct fib_layout, committed), &committed, sizeof committed);
+	if (committed > layout->committed && committed <= layout->capacity)
+		layout->committed = committed;
+}
+
 /* Read again what changes in the registry while the program runs. */
 static void renew_counts(struct ins_live *l)
 {
 	struct fib_layout *layout = &l->source.layout;
 
+	renew_records(l);
 	renew(l, offsetof(struct fib_layout, carriers), &layout->carriers, sizeof layout->carriers);
 	renew(l, offsetof(struct fib_layout, waiting_threads), &layout->waiting_threads,
 	      sizeof layout->waiting_threads);

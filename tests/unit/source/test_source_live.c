@@ -69,6 +69,24 @@ static void test_every_fiber_is_read_with_its_stack(void **state)
 	ins_source_close(source);
 }
 
+static void test_records_that_came_since_it_was_opened_are_read(void **state)
+{
+	uint64_t committed;
+
+	(void)state;
+	assert_int_equal(ins_source_open_live(crowd->pid, &error, &source), 0);
+	committed = source->layout.committed;
+	source->layout.committed = 1;
+	assert_int_equal(read_all(0), 0);
+	assert_int_equal(source->layout.committed, committed);
+	assert_int_equal(fibers, 22);
+	/* Not more than were reserved. */
+	source->layout.committed = source->layout.capacity = 1;
+	assert_int_equal(read_all(0), 0);
+	assert_int_equal(source->layout.committed, 1);
+	ins_source_close(source);
+}
+
 static void test_a_stopped_process_is_read_all_the_same(void **state)
 {
 	(void)state;
@@ -185,6 +203,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_fiber_is_read_with_its_stack),
+		cmocka_unit_test(test_records_that_came_since_it_was_opened_are_read),
 		cmocka_unit_test(test_a_stopped_process_is_read_all_the_same),
 		cmocka_unit_test(test_no_process_and_a_zombie_are_named),
 		cmocka_unit_test(test_a_process_without_fibers_is_told_so),
