@@ -76,6 +76,7 @@ struct writer {
 	size_t threads;
 	struct ins_source *rows;	 /* emits all threads; NULL: they are not written */
 	struct ins_snapshot_looks looks; /* at them, before the fibers were read */
+	bool cannot;			 /* write them */
 	uint32_t count_threads;		 /* of the process, when the fibers were read */
 	struct ins_snapshot_taken *taken;
 	struct ins_error *error;
@@ -277,10 +278,37 @@ static int put_threads(struct writer *w)
 
 static int put_to(void *context, const void *bytes, size_t size)
 {
-	return put(context, bytes, size);
+	struct writer *w = context;
+	const int rc = put(w, bytes, size);
+
+	w->cannot |= rc < 0;
+	return rc;
 }
 
-/* Threads that cannot be read are left out, as with a program that may not be looked into. */
+/* Leave out the threads, as with a program that may not be looked into. */
+static void leave_rows_out(struct writer *w, int rc)
+{
+	ins_problems_add(&w->source.problems, "the threads cannot be read: %s", strerror(-rc));
+	w->rows = NULL;
+}
+
+static void look_at_rows(struct writer *w)
+{
+	const int rc = ins_snapshot_look(w->rows, &w->looks);
+
+	if (rc < 0)
+		leave_rows_out(w, rc);
+}
+
+/* Take back the section that is being written from `at` on. Its checksum is added only at its end. */
+static int take_back(struct writer *w, long at)
+{
+	if (fflush(w->out) != 0 || ftruncate(fileno(w->out), at) < 0 ||
+	    fseek(w->out, at, SEEK_SET) < 0)
+		return cannot_write(w, -errno);
+	return 0;
+}
+
 static int put_rows(struct writer *w)
 {
 	long at;
@@ -292,7 +320,12 @@ static int put_rows(struct writer *w)
 	if (rc < 0)
 		return rc;
 	rc = ins_snapshot_put_threads(put_to, w, w->rows, &w->looks);
-	return rc < 0 ? cannot_write(w, rc) : end_section(w, INS_SNAPSHOT_THREAD_ROWS, at);
+	if (rc == 0)
+		return end_section(w, INS_SNAPSHOT_THREAD_ROWS, at);
+	if (w->cannot)
+		return rc;
+	leave_rows_out(w, rc);
+	return take_back(w, at);
 }
 
 /*
@@ -382,7 +415,7 @@ static int write_all(struct writer *w)
 
 	fill_head(w);
 	if (w->rows)
-		ins_snapshot_look(w->rows, &w->looks);
+		look_at_rows(w);
 	ins_snapshot_sums_add(&w->sums, 0); /* the header's, which is known last */
 	ins_frames_begin(&w->frames, &request, note_thread, w, &w->summary);
 	for (i = 0; rc == 0 && i < sizeof questions / sizeof questions[0]; i++) {

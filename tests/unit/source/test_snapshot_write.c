@@ -83,6 +83,8 @@ static void good_answers(void)
 	snapshot_frame(&answers[7], FIB_WIRE_ERROR, &unknown, sizeof unknown, "", 0);
 }
 
+static struct ins_source *rows; /* of threads; NULL: none */
+
 static int ask(bool replace)
 {
 	const pid_t child = fork();
@@ -91,7 +93,7 @@ static int ask(bool replace)
 	if (!child)
 		serve();
 	error.text[0] = 0;
-	rc = ins_snapshot_write(socket_path, 0, TIMEOUT, NULL, path, replace, &taken, &error);
+	rc = ins_snapshot_write(socket_path, 0, TIMEOUT, rows, path, replace, &taken, &error);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	assert_string_equal(ins_atomic_file_path, "");
@@ -264,6 +266,56 @@ static void test_a_program_that_is_too_old_for_threads_is_kept_without(void **st
 	ins_source_close(source);
 }
 
+static int reads, bad_read; /* of the threads; the first is 1 */
+
+static int give_rows(struct ins_source *from, const struct ins_request *request, ins_fiber_fn *fn,
+		     void *context, struct ins_summary *ret, struct ins_error *why)
+{
+	struct ins_fiber row = {.row.id = FIB_HOLDER_THREAD | 12, .row.deadline = INT64_MAX};
+
+	(void)from;
+	(void)request;
+	ret->total = ret->shown = 1;
+	if (fn(context, &row) != 0)
+		return -ENOSPC;
+	return ++reads == bad_read ? ins_error_set(why, -EIO, "no") : 0;
+}
+
+static size_t kept_threads(void)
+{
+	const struct ins_request all = {0};
+	struct ins_source *source;
+	struct ins_summary summary = {0};
+	size_t n;
+
+	reads = 0;
+	assert_int_equal(ask(true), 0);
+	assert_int_equal(ins_source_open_snapshot(path, &error, &source), 0);
+	assert_int_equal(ins_source_read(source, &all, nothing, NULL, &summary, &error), 0);
+	assert_int_equal(source->problems.count, 0);
+	summary = (struct ins_summary){0};
+	n = source->ops->thread_rows(source, &all, nothing, NULL, &summary, &error) == 0
+		    ? summary.shown
+		    : 0;
+	ins_source_close(source);
+	return n;
+}
+
+static void test_threads_that_cannot_be_read_are_left_out(void **state)
+{
+	static const struct ins_source_ops ops = {.read = give_rows};
+	struct ins_source threads = {.kind = "live", .ops = &ops};
+
+	(void)state;
+	good_answers();
+	rows = &threads;
+	bad_read = 0;
+	assert_int_equal(kept_threads(), 1);
+	for (bad_read = 1; bad_read <= 2; bad_read++)
+		assert_int_equal(kept_threads(), 0);
+	rows = NULL;
+}
+
 static void test_a_file_that_is_there_stays_unless_it_may_go(void **state)
 {
 	(void)state;
@@ -367,6 +419,7 @@ int main(void)
 		TEST(test_each_ring_is_kept),
 		TEST(test_threads_that_hold_something_are_asked_for_once),
 		TEST(test_a_program_that_is_too_old_for_threads_is_kept_without),
+		TEST(test_threads_that_cannot_be_read_are_left_out),
 		TEST(test_a_file_that_is_there_stays_unless_it_may_go),
 		TEST(test_a_process_that_ends_leaves_what_was_there),
 		TEST(test_an_answer_that_cannot_be_read_is_not_kept),
