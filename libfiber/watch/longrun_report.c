@@ -6,6 +6,10 @@
  * printed, and for one place at most one a minute: the next line about the place has the number of
  * runs in between. A place is a function, or the function of the fiber if that is all that is known.
  *
+ * To find a place reads a stack and the program's tables, while the service thread's tick waits. So it
+ * is done a few times a second. The other events of that second are counted at the place of the last
+ * one of the same fiber function.
+ *
  * The table has room for more places than lines are printed in a minute, so a place in it is
  * replaced only if it may be printed again anyway.
  */
@@ -24,6 +28,7 @@
 #define LINE_EVERY  INT64_C(1000000000)
 #define PLACE_EVERY INT64_C(60000000000)
 #define PLACES	    64u
+#define LOOKS	    8u /* in each LINE_EVERY */
 
 /* A place that a line was printed about, or is to be. The service thread's. */
 struct spot {
@@ -31,6 +36,7 @@ struct spot {
 	bool waits;   /* a line about event is to be printed */
 	bool told;    /* a line was printed, at told_at */
 	int64_t told_at;
+	uint64_t entry;	 /* of the last event there that was looked at */
 	uint64_t event;	 /* its number */
 	uint64_t missed; /* runs without a line since the last line */
 	enum fib_longrun_sure sure;
@@ -43,6 +49,8 @@ static struct {
 	unsigned waiting; /* spots with `waits` */
 	bool printed;
 	int64_t printed_at;
+	int64_t looked_since; /* when the first of these was found: */
+	unsigned looks;
 } lines;
 
 /* What is known of an event's place. Never 0. */
@@ -78,6 +86,28 @@ static struct spot *spot_of(uint64_t key, int64_t now)
 	return unused;
 }
 
+/* Whether a place may be found now. */
+static bool may_look(int64_t now)
+{
+	if (now - lines.looked_since >= LINE_EVERY) {
+		lines.looked_since = now;
+		lines.looks = 0;
+	}
+	return lines.looks++ < LOOKS;
+}
+
+/* Count a run without finding its place. */
+static void count_by_entry(uint64_t entry)
+{
+	unsigned i;
+
+	for (i = 0; i < PLACES; i++)
+		if (lines.spots[i].key && lines.spots[i].entry == entry) {
+			lines.spots[i].missed++;
+			return;
+		}
+}
+
 void fib_longrun_report_add(const struct fib_longrun_event *e, int64_t now,
 			    struct fib_os_pipe *pipe)
 {
@@ -89,10 +119,15 @@ void fib_longrun_report_add(const struct fib_longrun_event *e, int64_t now,
 	/* Waits while pinned are printed by pinned.c. */
 	if (e->doing == FIB_LONGRUN_WAITS)
 		return;
+	if (!may_look(now)) {
+		count_by_entry(e->entry);
+		return;
+	}
 	sure = fib_longrun_place(e, pipe, &place, &function);
 	s = spot_of(key_of(e, sure, function, &place), now);
 	if (!s)
 		return;
+	s->entry = e->entry;
 	if (s->waits || is_muted(s, now)) {
 		s->missed++;
 		return;

@@ -206,6 +206,24 @@ static void test_more_places_than_the_table_has_are_limited_too(void **state)
 	assert_line(report(200 * SECOND), "*holds carrier*");
 }
 
+/* The others are counted where the fiber's function was last seen. */
+static void test_places_are_found_a_few_times_a_second(void **state)
+{
+	int i;
+
+	(void)state;
+	add(12, FIB_LONGRUN_COMPUTES, here, 100 * SECOND);
+	assert_line(report(100 * SECOND), "*fiber 12 *");
+	for (i = 0; i < 99; i++)
+		add(13, FIB_LONGRUN_COMPUTES, here, 101 * SECOND);
+	add(14, FIB_LONGRUN_COMPUTES, there, 101 * SECOND);
+	assert_string_equal(report(101 * SECOND), "");
+	add(15, FIB_LONGRUN_COMPUTES, there, 102 * SECOND);
+	assert_line(report(102 * SECOND), "*fiber 15 *[!)]\n");
+	add(16, FIB_LONGRUN_COMPUTES, here, 160 * SECOND);
+	assert_line(report(160 * SECOND), "*fiber 16 * (100 more there since the last line)\n");
+}
+
 static void test_waits_that_have_a_line_of_their_own_get_none(void **state)
 {
 	(void)state;
@@ -240,6 +258,7 @@ int main(void)
 		cmocka_unit_test_setup(test_a_place_has_at_most_one_line_a_minute, start),
 		cmocka_unit_test_setup(test_an_unknown_place_is_that_of_the_fibers_function, start),
 		cmocka_unit_test_setup(test_more_places_than_the_table_has_are_limited_too, start),
+		cmocka_unit_test_setup(test_places_are_found_a_few_times_a_second, start),
 		cmocka_unit_test_setup(test_waits_that_have_a_line_of_their_own_get_none, start),
 		cmocka_unit_test_setup(test_an_event_that_left_the_ring_gets_no_line, start),
 	};
