@@ -29,6 +29,18 @@ static int give_fiber(struct ins_source *from, const struct ins_request *request
 	return fn(context, &fiber);
 }
 
+static uint64_t inner_of; /* what is added to a number in the pid namespace of the process */
+static const struct ins_source_ops *live;
+
+static int give_thread(struct ins_source *from, uint64_t tid, enum ins_thread_ask ask,
+		       struct ins_thread_at *ret)
+{
+	const int rc = live->thread_at(from, tid, ask, ret);
+
+	ret->inner += inner_of;
+	return rc;
+}
+
 static void lock(void *arg)
 {
 	pthread_mutex_lock(arg);
@@ -49,8 +61,11 @@ static int begin(void **state)
 
 	(void)state;
 	assert_int_equal(ins_source_open_process(getpid(), &error, &source), 0);
+	inner_of = 0;
+	live = source->ops;
 	ops = *source->ops;
 	ops.read = give_fiber;
+	ops.thread_at = give_thread;
 	source->ops = &ops;
 	assert_int_equal(ins_threads_mix(source), 0);
 	assert_false(ins_threads_shown(source));
@@ -141,6 +156,35 @@ static void test_a_thread_that_a_fiber_waits_for_is_there(void **state)
 	assert_int_equal(thread_row(idler.tid)->row.wait_kind, FIB_WAIT_FD);
 }
 
+static void test_a_holder_has_its_number_of_our_pid_namespace_or_none(void **state)
+{
+	(void)state;
+	inner_of = 100000000;
+	fiber.row.wait_kind = FIB_WAIT_MUTEX;
+	fiber.row.holder = FIB_HOLDER_THREAD | (idler.tid + inner_of);
+	assert_int_equal(read_rows(0, true), 0);
+	assert_int_equal(found[0].row.holder, FIB_HOLDER_THREAD | idler.tid);
+	assert_non_null(thread_row(idler.tid));
+	/* The row alone is the same. */
+	assert_int_equal(read_rows(1, false), 0);
+	assert_int_equal(found[0].row.holder, FIB_HOLDER_THREAD | idler.tid);
+	/* In the namespace of the process this is no thread. In ours it is another one. */
+	fiber.row.holder = FIB_HOLDER_THREAD | idler.tid;
+	assert_int_equal(read_rows(0, true), 0);
+	assert_int_equal(found[0].row.holder, 0);
+	assert_null(thread_row(idler.tid));
+}
+
+static void test_a_reading_of_all_without_threads_forgets_the_pairs(void **state)
+{
+	(void)state;
+	run_on(&waiter);
+	assert_int_equal(read_rows(0, true), 0);
+	assert_int_equal(found[0].row.wait_kind, FIB_WAIT_PINNED);
+	assert_int_equal(read_rows(0, false), 0);
+	assert_int_equal(found[0].row.wait_kind, FIB_WAIT_NONE);
+}
+
 static void test_only_fibers_are_there_unless_threads_are_wanted(void **state)
 {
 	(void)state;
@@ -196,6 +240,8 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 		TEST(test_threads_that_wait_for_a_lock_and_its_holder_follow_the_fibers),
 		TEST(test_a_thread_that_a_fiber_waits_for_is_there),
+		TEST(test_a_holder_has_its_number_of_our_pid_namespace_or_none),
+		TEST(test_a_reading_of_all_without_threads_forgets_the_pairs),
 		TEST(test_only_fibers_are_there_unless_threads_are_wanted),
 		TEST(test_a_fiber_that_sleeps_in_a_lock_of_the_system_waits_for_its_thread),
 		TEST(test_a_fiber_in_another_call_waits_for_nothing),
