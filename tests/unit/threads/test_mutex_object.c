@@ -59,6 +59,29 @@ static void test_the_holder_of_a_mutex_of_every_type_is_known_while_it_is_held(v
 	}
 }
 
+static bool checks_owner(int type, int protocol)
+{
+	pthread_mutexattr_t attr;
+	pthread_mutex_t mutex;
+
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_settype(&attr, type);
+	pthread_mutexattr_setprotocol(&attr, protocol);
+	assert_int_equal(pthread_mutex_init(&mutex, &attr), 0);
+	return ins_mutex_checks_owner(&sleeper, INS_LIBC_GLIBC, (uint64_t)(uintptr_t)&mutex);
+}
+
+static void test_which_mutexes_only_their_holder_can_release(void **state)
+{
+	(void)state;
+	assert_false(checks_owner(PTHREAD_MUTEX_NORMAL, PTHREAD_PRIO_NONE));
+	assert_false(checks_owner(PTHREAD_MUTEX_ADAPTIVE_NP, PTHREAD_PRIO_NONE));
+	assert_true(checks_owner(PTHREAD_MUTEX_RECURSIVE, PTHREAD_PRIO_NONE));
+	assert_true(checks_owner(PTHREAD_MUTEX_ERRORCHECK, PTHREAD_PRIO_NONE));
+	assert_true(checks_owner(PTHREAD_MUTEX_NORMAL, PTHREAD_PRIO_INHERIT));
+	assert_false(ins_mutex_checks_owner(&sleeper, INS_LIBC_GLIBC, 16));
+}
+
 static void test_a_robust_mutex_whose_holder_died_has_none(void **state)
 {
 	pthread_mutex_t mutex = {
@@ -191,6 +214,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
 			test_the_holder_of_a_mutex_of_every_type_is_known_while_it_is_held),
+		cmocka_unit_test(test_which_mutexes_only_their_holder_can_release),
 		cmocka_unit_test(test_a_robust_mutex_whose_holder_died_has_none),
 		cmocka_unit_test(test_memory_that_is_no_mutex_has_no_holder),
 		cmocka_unit_test(test_a_mutex_of_musl_has_its_futex_behind_its_type),
