@@ -149,7 +149,8 @@ void ins_text_why(FILE *out, const struct ins_look *look, const struct ins_findi
 			findings->count - shown + findings->more);
 	put_rest(out, look, findings->count);
 	if (findings->count && strcmp(look->source->kind, "core") == 0)
-		fputs("a core has no clock: each time above is the shortest that it can have been\n",
+		fputs("a core has no clock: each time above is the shortest that it can have "
+		      "been\n",
 		      out);
 }
 

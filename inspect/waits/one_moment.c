@@ -57,8 +57,7 @@ static bool can_run(const struct fib_row *row)
 	return row->wait_kind == FIB_WAIT_NONE || row->wait_kind == FIB_WAIT_YIELD || !row->pins;
 }
 
-/* Whether no fiber and no thread of the graph runs or can run. Then no lock is being handed over. */
-static bool at_rest(const struct ins_graph *graph)
+bool ins_graph_at_rest(const struct ins_graph *graph)
 {
 	const size_t n = ins_graph_count(graph);
 	struct ins_fiber fiber;
@@ -93,7 +92,7 @@ static bool is_no_hand_over(const struct ins_graph *graph, const struct ins_dead
 		return true;
 	ins_one_moment_ages(graph, d, true, &shortest, &longest);
 	return longest >= INS_SELF_LONG ||
-	       (!took(graph) && (fiber.flags & INS_FIBER_THREAD || at_rest(graph)));
+	       (!took(graph) && (fiber.flags & INS_FIBER_THREAD || ins_graph_at_rest(graph)));
 }
 
 bool ins_one_moment(const struct ins_graph *graph, const struct ins_deadlock *d)

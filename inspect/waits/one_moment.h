@@ -31,6 +31,12 @@
 void ins_one_moment_ages(const struct ins_graph *graph, const struct ins_deadlock *d, bool single,
 			 int64_t *ret_shortest, int64_t *ret_longest);
 
+/*
+ * Whether no fiber and no thread of the graph runs or can run. Then no lock is being handed over, and
+ * no wake-up is under way.
+ */
+bool ins_graph_at_rest(const struct ins_graph *graph);
+
 /* Whether the finding is no artefact of its reading, which is the only one. */
 bool ins_one_moment(const struct ins_graph *graph, const struct ins_deadlock *d);
 

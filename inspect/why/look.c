@@ -253,20 +253,6 @@ bool ins_look_knows_age(const struct ins_fiber *fiber)
 	return !pinned && !(fiber->flags & INS_FIBER_THREAD);
 }
 
-bool ins_look_at_rest(const struct ins_look *look)
-{
-	size_t i, n = ins_look_count(look);
-	struct ins_fiber fiber;
-
-	for (i = 0; i < n; i++) {
-		ins_look_get(look, i, &fiber);
-		if (!ins_look_waits(&fiber) &&
-		    (fiber.row.state == FIBER_RUNNING || fiber.row.state == FIBER_RUNNABLE))
-			return false;
-	}
-	return true;
-}
-
 int64_t ins_look_delay(const struct ins_look *look)
 {
 	return look->single && !ins_source_still(look->source) ? INS_LOOK_LONG : INS_LOOK_DELAY;

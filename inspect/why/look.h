@@ -104,9 +104,6 @@ bool ins_look_waits(const struct ins_fiber *fiber);
  */
 bool ins_look_knows_age(const struct ins_fiber *fiber);
 
-/* Whether no fiber runs or can run. Then no wake-up is under way. */
-bool ins_look_at_rest(const struct ins_look *look);
-
 /*
  * For how long a fiber that can run must have waited to be delayed, ns. A single reading of a program
  * that runs may meet the moment in which it has no CPU.

@@ -16,6 +16,7 @@
 #include <errno.h>
 
 #include "inspect/text/duration.h"
+#include "inspect/waits/one_moment.h"
 
 static bool is_forgotten(const struct ins_fiber *fiber)
 {
@@ -30,7 +31,7 @@ static bool was_forgotten(const struct ins_look *look, const struct ins_fiber *f
 	ssize_t at;
 
 	if (look->single)
-		return ins_look_at_rest(look);
+		return ins_graph_at_rest(look->last.graph);
 	at = ins_table_find(look->earlier.table, fiber->row.id);
 	if (at < 0)
 		return false;

@@ -23,7 +23,7 @@ static struct {
 static struct {
 	uint64_t id;
 	uint32_t unused, joiner;
-} records[2] = {{.id = 0}, {.id = 41}};
+} records[3] = {{.id = 0}, {.id = 41}}; /* the last one is no record: reads end in it */
 
 #define FIELD(of, member)                                         \
 	(struct fib_layout_field)                                 \
