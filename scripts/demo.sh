@@ -184,7 +184,7 @@ ask_fiberctl() {
 	wanted=0
 	show 12
 	says "^$name \(pid $httpd\): [0-9]+ of $FIBERS fibers wait for locks behind one that sleeps\$"
-	says '^  fiber [0-9]+ "conn-1" holds mutex "stats" for at least [0-9.]+m?s and has slept .* at httpd\.c:[0-9]+ in serve_hold$'
+	says '^  fiber [0-9]+ "conn-1" holds mutex "stats" for at least [0-9.]+m?s \(taken at httpd\.c:[0-9]+ in serve_hold\) and has slept .* at httpd\.c:[0-9]+ in serve_hold$'
 	counts
 
 	step fiberctl list "$name"

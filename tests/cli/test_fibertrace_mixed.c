@@ -287,7 +287,7 @@ static void test_cores_of_busy_fibers_and_threads_have_no_deadlock(void **state)
 
 	(void)state;
 	if (*harness_sanitizer())
-		skip();
+		cli_skip("no cores of sanitizer builds");
 	for (size_t i = 0; i < sizeof(parties) / sizeof(parties[0]); i++) {
 		struct crowd crowd;
 

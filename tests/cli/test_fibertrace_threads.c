@@ -134,13 +134,14 @@ static void test_rings_of_2_to_100_of_all_kinds_are_one_deadlock(void **state)
 
 static void test_a_debugger_sees_the_same_owners(void **state)
 {
-	struct crowd crowd = start("ring", "3", "robust");
+	struct crowd crowd;
 	struct harness_process *p;
 	char owner[64];
 
 	(void)state;
 	if (*harness_sanitizer())
 		cli_skip("gdb cannot read such a program");
+	crowd = start("ring", "3", "robust");
 	all_agree(&crowd, pid_of(&crowd), "live");
 	p = harness_run((const char *[]){"gdb", "-nx", "-batch", "-p", pid_of(&crowd), "-ex",
 					 "p mutexes[0].__data.__owner", "-ex",
