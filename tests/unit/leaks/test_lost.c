@@ -101,6 +101,7 @@ static int begin(void **state)
 static int end(void **state)
 {
 	(void)state;
+	ins_problems_free(&source.problems);
 	ins_lost_drop(&lost);
 	ins_modules_free(source.modules);
 	marked_end();

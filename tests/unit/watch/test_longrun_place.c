@@ -81,8 +81,9 @@ static void test_a_fiber_in_the_c_library_came_from_the_first_address_after_a_ca
 	assert_int_equal(find(), FIB_LONGRUN_UNKNOWN);
 	push(1);
 	push(UINT64_MAX);
-	push((uint64_t)(uintptr_t)&event);	/* data */
-	push((uint64_t)(uintptr_t)returned_to); /* a function: no call ends before it */
+	push((uint64_t)(uintptr_t)&event); /* data */
+	/* Within a function's first instruction. A call may end before the function. */
+	push((uint64_t)(uintptr_t)returned_to + 1);
 	push(in_the_c_library() + 5);
 	assert_int_equal(find(), FIB_LONGRUN_UNKNOWN);
 	push(site);
