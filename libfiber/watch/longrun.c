@@ -289,7 +289,7 @@ static int64_t between(int64_t low, int64_t said, int64_t high)
 }
 
 /* Have a line printed about c's hold, once, if it is recorded and has delayed other fibers. */
-static void tell(struct fib_carrier *c, int64_t now)
+static void tell(struct fib_carrier *c, int64_t now, fib_longrun_pipe_fn *pipe)
 {
 	struct fib_longrun_hold *h = &c->hold;
 	const struct fib_longrun_event *e;
@@ -299,10 +299,10 @@ static void tell(struct fib_carrier *c, int64_t now)
 	h->told = true;
 	e = fib_longrun_ring_at(h->event);
 	if (e)
-		fib_longrun_report_add(e, now, fib_longrun_pipe());
+		fib_longrun_report_add(e, now, pipe());
 }
 
-static void end_hold(struct fib_carrier *c, int64_t now)
+static void end_hold(struct fib_carrier *c, int64_t now, fib_longrun_pipe_fn *pipe)
 {
 	struct fib_longrun_hold *h = &c->hold;
 	struct fib_longrun_event *e;
@@ -321,7 +321,7 @@ static void end_hold(struct fib_carrier *c, int64_t now)
 				      h->began;
 			e->lasts = 0;
 		}
-		tell(c, now);
+		tell(c, now, pipe);
 	}
 	h->fiber = 0;
 }
@@ -351,7 +351,7 @@ static void look_at(struct fib_carrier *c, int64_t threshold, int64_t now, bool 
 	bool runs = fib_load_acquire(&c->tid) && glance(c, &g);
 
 	if (h->fiber && (!runs || !same(h, &g)))
-		end_hold(c, now);
+		end_hold(c, now, fib_longrun_pipe);
 	if (!runs)
 		return;
 	if (!h->fiber)
@@ -371,7 +371,7 @@ static void look_at(struct fib_carrier *c, int64_t threshold, int64_t now, bool 
 	behind = behind || !fib_inbox_empty(&c->inbox);
 	if (h->behind < DELAYS)
 		h->behind = behind && threshold && now - h->first >= threshold ? h->behind + 1 : 0;
-	tell(c, now);
+	tell(c, now, fib_longrun_pipe);
 }
 
 /*
@@ -404,6 +404,15 @@ void fib_longrun_look(struct fib_sched *s, int64_t now, bool behind)
 	}
 }
 
+/* Any thread may finish a runtime, while the service thread uses its pipe. */
+static struct fib_os_pipe *no_pipe(void)
+{
+	static struct fib_os_pipe none; /* T: under the lock of the list of schedulers */
+
+	none = FIB_OS_NO_PIPE;
+	return &none;
+}
+
 void fib_longrun_close(struct fib_sched *s)
 {
 	const int64_t now = fib_os_now();
@@ -411,7 +420,7 @@ void fib_longrun_close(struct fib_sched *s)
 
 	for (i = 0; i < s->carrier_count; i++)
 		if (s->carriers[i].hold.fiber)
-			end_hold(&s->carriers[i], now);
+			end_hold(&s->carriers[i], now, no_pipe);
 }
 
 void fib_longrun_forget(void)
