@@ -109,7 +109,7 @@ static int read_again(struct finding *f)
 	free(f->moved);
 	f->held = f->moved = NULL;
 	rc = read_table(f);
-	for (i = 0; rc == 0 && before && i < ins_table_count(f->ret->table); i++)
+	for (i = 0; rc == 0 && before && lost && i < ins_table_count(f->ret->table); i++)
 		f->lost[i] = was_lost(f, i, before, lost);
 	ins_table_free(before);
 	free(lost);
