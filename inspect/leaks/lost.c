@@ -72,7 +72,7 @@ static int read_table(struct finding *f)
 	if (rc < 0)
 		return rc;
 	n = ins_table_count(lost->table) + 1;
-	f->lost = malloc(n * sizeof *f->lost);
+	f->lost = calloc(n, sizeof *f->lost);
 	f->held = calloc(n, sizeof *f->held);
 	f->moved = calloc(n, sizeof *f->moved);
 	if (!f->lost || !f->held || !f->moved)

@@ -176,14 +176,15 @@ static int add_modules(struct ins_lost_look *look)
 static int add_slab(struct ins_lost_look *look, uint64_t low, uint64_t high)
 {
 	const size_t n = look->slabs.count;
-	struct ins_region *more = look->slabs.at;
+	struct ins_region *more;
 
-	if (!(n & (n - 1)))
-		more = realloc(more, (n ? n * 2 : 1) * sizeof *more);
-	if (!more)
-		return -ENOMEM;
-	look->slabs.at = more;
-	more[look->slabs.count++] = (struct ins_region){.start = low, .end = high};
+	if (!(n & (n - 1))) {
+		more = realloc(look->slabs.at, (n ? n * 2 : 1) * sizeof *more);
+		if (!more)
+			return -ENOMEM;
+		look->slabs.at = more;
+	}
+	look->slabs.at[look->slabs.count++] = (struct ins_region){.start = low, .end = high};
 	return ins_mark_dead(look->mark, low, high);
 }
 

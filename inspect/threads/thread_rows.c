@@ -288,12 +288,15 @@ static int grow(struct ins_thread_rows *r)
 {
 	const size_t room = r->room ? 2 * r->room : 64;
 	struct ins_fiber *ready = realloc(r->ready, room * sizeof *ready);
-	uint64_t *tid = ready ? realloc(r->ids.tid, room * sizeof *tid) : NULL;
+	uint64_t *tid;
 
-	r->ready = ready ? ready : r->ready;
-	r->ids.tid = tid ? tid : r->ids.tid;
+	if (!ready)
+		return -ENOMEM;
+	r->ready = ready;
+	tid = realloc(r->ids.tid, room * sizeof *tid);
 	if (!tid)
 		return -ENOMEM;
+	r->ids.tid = tid;
 	r->room = room;
 	return 0;
 }

@@ -79,7 +79,7 @@ static uint32_t read_header(uint16_t type)
 static struct fib_row read_row(struct fib_wire_stack *ret)
 {
 	const uint32_t length = read_header(FIB_WIRE_STACKS);
-	struct fib_row row;
+	struct fib_row row = {0};
 
 	read_back(ret, sizeof *ret);
 	assert_int_equal(ret->row_size, sizeof row);
