@@ -179,7 +179,8 @@ static bool is_secret(pid_t pid, const struct who *it)
 static const char *how(const struct who *we)
 {
 	if (!(we->bounding >> CAP_SYS_PTRACE & 1))
-		return "CAP_SYS_PTRACE, which nobody has in this container: look from outside, or "
+		return "CAP_SYS_PTRACE, which no process of this container has: look from outside, "
+		       "or "
 		       "start it with --cap-add=SYS_PTRACE";
 	if (we->never_more)
 		return "CAP_SYS_PTRACE, which sudo cannot give here (no_new_privs): look from "

@@ -6,9 +6,7 @@
  * cancellation (fiber_fail) no longer does its work. Of a detached fiber nothing is left, so that is
  * not reported.
  */
-#include "inspect/why/rules.h"
-
-#include <errno.h>
+#include "inspect/why/collect.h"
 
 #include <fiber/fiber.h>
 
@@ -20,26 +18,15 @@ static bool has_failed(const struct ins_look *look, const struct ins_fiber *fibe
 	       (fiber->row.flags & FIBER_BACKGROUND) && ins_look_stayed(look, fiber);
 }
 
+/* The first one is the subject. */
+static int64_t failed(const struct ins_look *look, const struct ins_fiber *fiber)
+{
+	return has_failed(look, fiber) ? 0 : -1;
+}
+
 static int find(struct ins_look *look, struct ins_findings *ret)
 {
-	size_t i, n = ins_look_count(look);
-	struct ins_finding *f = NULL;
-	struct ins_fiber fiber;
-
-	for (i = 0; i < n; i++) {
-		ins_look_get(look, i, &fiber);
-		if (!has_failed(look, &fiber))
-			continue;
-		if (!f) {
-			f = ins_findings_add(ret, &ins_rule_failed, INS_SLOW);
-			if (!f)
-				return -ENOMEM;
-			f->subject = i;
-		}
-		ins_sample_lowest(&f->ids, fiber.row.id);
-		f->weight = ++f->fibers;
-	}
-	return 0;
+	return ins_collect(look, &ins_rule_failed, failed, ret);
 }
 
 /* The text that fiber_fail() was given, from sources that have the program's memory. */

@@ -8,12 +8,10 @@
  * the fiber must be so in both readings. In a single one no fiber may run or be about to.
  *
  * What it cannot know: whether anybody still means to signal an object that has its waiters. A fiber
- * that waits for work that nobody sends any more looks like one that is idle, whatever was signalled
+ * that waits for work that no fiber sends any more looks like one that is idle, whatever was signalled
  * before. If nothing is left that could signal, the rule `deadlock` reports it.
  */
-#include "inspect/why/rules.h"
-
-#include <errno.h>
+#include "inspect/why/collect.h"
 
 #include "inspect/text/duration.h"
 #include "inspect/waits/one_moment.h"
@@ -39,29 +37,16 @@ static bool was_forgotten(const struct ins_look *look, const struct ins_fiber *f
 	return before.row.flags & FIB_ROW_FORGOTTEN;
 }
 
+static int64_t forgotten_for(const struct ins_look *look, const struct ins_fiber *fiber)
+{
+	return is_forgotten(fiber) && was_forgotten(look, fiber) && ins_look_stayed(look, fiber)
+		       ? fiber->row.age
+		       : -1;
+}
+
 static int find(struct ins_look *look, struct ins_findings *ret)
 {
-	size_t i, n = ins_look_count(look);
-	struct ins_finding *f = NULL;
-	struct ins_fiber fiber;
-	int64_t longest = -1;
-
-	for (i = 0; i < n; i++) {
-		ins_look_get(look, i, &fiber);
-		if (!is_forgotten(&fiber) || !was_forgotten(look, &fiber) ||
-		    !ins_look_stayed(look, &fiber))
-			continue;
-		f = f ? f : ins_findings_add(ret, &ins_rule_forgotten, INS_SLOW);
-		if (!f)
-			return -ENOMEM;
-		ins_sample_lowest(&f->ids, fiber.row.id);
-		f->weight = ++f->fibers;
-		if (fiber.row.age > longest) {
-			longest = fiber.row.age;
-			f->subject = i;
-		}
-	}
-	return 0;
+	return ins_collect(look, &ins_rule_forgotten, forgotten_for, ret);
 }
 
 static void say(struct ins_look *look, struct ins_finding *f)
@@ -74,17 +59,10 @@ static void say(struct ins_look *look, struct ins_finding *f)
 	ins_strbuf_text(&line,
 			" for an object that has no waiter in its queue: no signal reaches ");
 	ins_strbuf_text(&line, f->fibers == 1 ? "it" : "them");
-	line = ins_finding_line(f);
-	ins_look_say_fiber(&longest, &line);
-	ins_strbuf_char(&line, ' ');
-	ins_look_say_doing(look, &longest, &line);
-	ins_look_place(look, &longest, f->place, sizeof f->place);
-	ins_look_say_at(f->place, &line);
+	ins_collect_say(look, &longest, f);
 	line = ins_finding_line(f);
 	ins_strbuf_text(&line, "the object was initialised again while it was waited for, or its "
 			       "memory was reused");
-	f->more[0] = "show";
-	f->more_id[0] = longest.row.id;
 }
 
 const struct ins_rule ins_rule_forgotten = {

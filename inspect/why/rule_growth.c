@@ -3,9 +3,9 @@
  * rule_growth.c - fibers from one place that only get more
  *
  * Only readings that are INS_GROWTH_NS apart or more tell that: with --for, or an older snapshot of the
- * process (--since). Where a reading takes as long by itself the program is large or busy, and may be
- * starting: nobody has asked. A place is reported if it has MANY fibers, has more than before, and none of those that it had has
- * ended.
+ * process (--since). A reading of a large or busy program takes as long by itself. Such a program may be
+ * starting, so the time that the readings were asked to be apart counts. A place is reported if it has
+ * MANY fibers, has more than before, and none of those that it had has ended.
  */
 #include "inspect/why/rules.h"
 

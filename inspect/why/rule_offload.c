@@ -7,7 +7,7 @@
  * that has waited for INS_LOOK_LONG shows that all threads were busy all that time, also if it is read
  * once.
  */
-#include "inspect/why/rules.h"
+#include "inspect/why/collect.h"
 
 #include <errno.h>
 
@@ -97,14 +97,7 @@ static void say(struct ins_look *look, struct ins_finding *f)
 	ins_look_say_count(&line, layout->offload_queued, "call waits", "calls wait");
 	ins_strbuf_text(&line, " for one, the first for ");
 	ins_duration_say(&line, first_waits(look, &calls));
-	line = ins_finding_line(f);
-	ins_look_say_fiber(&longest, &line);
-	ins_strbuf_char(&line, ' ');
-	ins_look_say_doing(look, &longest, &line);
-	ins_look_place(look, &longest, f->place, sizeof f->place);
-	ins_look_say_at(f->place, &line);
-	f->more[0] = "show";
-	f->more_id[0] = longest.row.id;
+	ins_collect_say(look, &longest, f);
 	f->more[1] = "waits";
 }
 

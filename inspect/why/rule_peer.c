@@ -10,7 +10,7 @@
  * to last, such as a poll for news, or that the program has had the last word: it has acknowledged a
  * message and waits for the next. So the text says what is known, and MANY must wait.
  */
-#include "inspect/why/rules.h"
+#include "inspect/why/collect.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -137,14 +137,7 @@ static void say(struct ins_look *look, struct ins_finding *f)
 	ins_strbuf_text(&line,
 			" for one peer from which nothing has come since data was sent to it: ");
 	ins_strbuf_text(&line, peer ? peer->address : "it has closed meanwhile");
-	line = ins_finding_line(f);
-	ins_look_say_fiber(&longest, &line);
-	ins_strbuf_char(&line, ' ');
-	ins_look_say_doing(look, &longest, &line);
-	ins_look_place(look, &longest, f->place, sizeof f->place);
-	ins_look_say_at(f->place, &line);
-	f->more[0] = "show";
-	f->more_id[0] = longest.row.id;
+	ins_collect_say(look, &longest, f);
 }
 
 const struct ins_rule ins_rule_peer = {

@@ -6,9 +6,7 @@
  * in a core, and in a program with few fibers (INS_LOOK_DEPTHS). Stacks are reused: that may have been
  * another fiber's use. It is the same program's, and the next one may be deeper.
  */
-#include "inspect/why/rules.h"
-
-#include <errno.h>
+#include "inspect/why/collect.h"
 
 #define SPARE_PART 10 /* nearly full: less than one in so many bytes is left */
 
@@ -23,37 +21,21 @@ static uint64_t used(const struct fib_row *row)
 		       : row->stack_used;
 }
 
-/* Of a thread's stack a snapshot has the part in use only. */
-static bool nearly_full(const struct ins_fiber *fiber)
+/* How much of a stack that is nearly full is used. Of a thread's a snapshot has that part only. */
+static int64_t nearly_full(const struct ins_look *look, const struct ins_fiber *fiber)
 {
 	const struct fib_row *row = &fiber->row;
 
-	return !(fiber->flags & INS_FIBER_THREAD) && row->stack_size &&
-	       used(row) >= row->stack_size - row->stack_size / SPARE_PART;
+	(void)look;
+	if ((fiber->flags & INS_FIBER_THREAD) || !row->stack_size ||
+	    used(row) < row->stack_size - row->stack_size / SPARE_PART || used(row) > INT64_MAX)
+		return -1;
+	return (int64_t)used(row);
 }
 
 static int find(struct ins_look *look, struct ins_findings *ret)
 {
-	size_t i, n = ins_look_count(look);
-	struct ins_finding *f = NULL;
-	struct ins_fiber fiber;
-	uint64_t most = 0;
-
-	for (i = 0; i < n; i++) {
-		ins_look_get(look, i, &fiber);
-		if (!nearly_full(&fiber))
-			continue;
-		f = f ? f : ins_findings_add(ret, &ins_rule_stack, INS_SLOW);
-		if (!f)
-			return -ENOMEM;
-		ins_sample_lowest(&f->ids, fiber.row.id);
-		f->weight = ++f->fibers;
-		if (used(&fiber.row) > most) {
-			most = used(&fiber.row);
-			f->subject = i;
-		}
-	}
-	return 0;
+	return ins_collect(look, &ins_rule_stack, nearly_full, ret);
 }
 
 static void say(struct ins_look *look, struct ins_finding *f)

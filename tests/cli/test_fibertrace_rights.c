@@ -119,8 +119,8 @@ static void test_root_without_the_capability_is_told_where_it_comes_from(void **
 	place_refused(
 		trace(&less), "fibertrace",
 		"process %d: belongs to %s (uid 65534) and you are uid 0: run this as that user "
-		"(sudo -u %s fibertrace ...) or with CAP_SYS_PTRACE, which nobody has in this "
-		"container: look from outside, or start it with --cap-add=SYS_PTRACE" ASK,
+		"(sudo -u %s fibertrace ...) or with CAP_SYS_PTRACE, which no process of this "
+		"container has: look from outside, or start it with --cap-add=SYS_PTRACE" ASK,
 		program->pid, user_name(PLACE_USER), user_name(PLACE_USER), program->pid);
 	answers(&less);
 	reads(&user);
@@ -133,11 +133,12 @@ static void test_root_that_has_less_than_the_program_is_told_what(void **state)
 
 	(void)state;
 	start(&root, "crowd", "110");
-	place_refused(trace(&less), "fibertrace",
-		      "process %d: has capabilities that you have not (sys_ptrace): needs "
-		      "CAP_SYS_PTRACE, which nobody has in this container: look from outside, or "
-		      "start it with --cap-add=SYS_PTRACE" ASK,
-		      program->pid, program->pid);
+	place_refused(
+		trace(&less), "fibertrace",
+		"process %d: has capabilities that you have not (sys_ptrace): needs "
+		"CAP_SYS_PTRACE, which no process of this container has: look from outside, or "
+		"start it with --cap-add=SYS_PTRACE" ASK,
+		program->pid, program->pid);
 	answers(&less);
 }
 

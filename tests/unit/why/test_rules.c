@@ -447,7 +447,7 @@ static void test_failed_is_a_background_fiber_that_is_not_joined(void **state)
 	stays(&fiber);
 	fiber = make_failed(2, FIBER_BACKGROUND); /* it has ended well */
 	stays(&fiber);
-	fiber = make_failed(3, FIB_ROW_FAILED); /* whoever joins it learns that */
+	fiber = make_failed(3, FIB_ROW_FAILED); /* the fiber that joins it gets the error */
 	stays(&fiber);
 	fiber = make_failed(4, FIBER_BACKGROUND | FIB_ROW_FAILED);
 	waiting_put(&before, &fiber); /* it was joined meanwhile */
