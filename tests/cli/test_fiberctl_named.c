@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_fiberctl_named.c - the process is found by its name
+ * test_fiberctl_named.c - a process is found by its name, and a file where no process has that name
  *
  * fiberctl asks every process with a control socket for its name. So these tests run while no other
  * test does: a program of another test may be stopped, and is left out with exit code 1.
@@ -33,11 +33,33 @@ static void test_list_refuses_a_name_that_two_processes_have(void **state)
 	crowd_end(&one);
 }
 
+/* No process has the name of the file. */
+static void test_list_finds_a_snapshot_by_its_bare_name(void **state)
+{
+	const struct harness_how in_folder = {.folder = harness_folder()};
+	struct crowd one = crowd_start(NULL, "crowd", "2", NULL);
+	char path[HARNESS_PATH];
+	json_t *answer;
+
+	(void)state;
+	cli_ended(cli_run("fiberctl", "snapshot", cli_number((uint64_t)one.process->pid), "-o",
+			  harness_file(path, "bare.snap"), NULL),
+		  0);
+	harness_end(one.process);
+	answer =
+		json_well(cli_run_how(&in_folder, "fiberctl", "list", "bare.snap", "--json", NULL));
+	assert_string_equal(json_text(answer, "source"), "snapshot");
+	assert_int_equal(json_array_size(json_object_get(answer, "fibers")), one.count);
+	json_decref(answer);
+	crowd_end(&one);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_list_finds_a_process_by_its_name),
 		cmocka_unit_test(test_list_refuses_a_name_that_two_processes_have),
+		cmocka_unit_test(test_list_finds_a_snapshot_by_its_bare_name),
 	};
 
 	harness_watchdog(110);

@@ -319,16 +319,13 @@ static void test_a_busy_server_is_caught_whole(void **state)
 /* Must be the last test: the process has ended. */
 static void test_it_is_there_when_the_process_has_gone(void **state)
 {
-	const struct harness_how in_folder = {.folder = harness_folder()};
 	const size_t count = crowd.count;
 	struct harness_process *p;
 	json_t *answer;
 
 	(void)state;
 	harness_end(crowd.process);
-	/* The file is also found by its bare name, as no process has that name. */
-	answer = json_ended(cli_run_how(&in_folder, "fiberctl", "list", "a.snap", "--json", NULL),
-			    0);
+	answer = json_ended(cli_run("fiberctl", "list", file, "--json", NULL), 0);
 	assert_int_equal(json_array_size(json_object_get(answer, "fibers")), count);
 	json_decref(answer);
 	p = cli_run("fiberctl", "bt", file, "--all", NULL);
