@@ -10,6 +10,8 @@ Targets, all on the median of libfiber's repeats:
   ("who", name, f)     at most f times what that participant needs for the same work
   ("at most", v)       at most v, in the line's unit
   ("own", work, f)     at most f times what libfiber needs for that other work, by the same key
+  ("key", key, f)      at most f times libfiber's value of that other key of the same work
+  ("each fc", f)       as "fc", and ("each who", name, f) as "who", in each of the repeats: the largest ratio counts
 """
 
 OURS = "libfiber"
@@ -101,10 +103,10 @@ def memory(state, text, count, *participants):
 WORKS = [
     Work("switch", "raw switch, one way", "switch", 0,
          {OURS: 10_000_000, SHARED_FPU: 10_000_000, FC: 10_000_000, "ucontext": 400_000},
-         ns(("fc", 0.75)), (100_000, 200_000)),
+         ns(("fc", 0.75), ("each fc", 0.95)), (100_000, 200_000)),
     Work("codes", "switch, two codes, three deep", "codes", 0,
          {OURS: 3_000_000, SHARED_FPU: 3_000_000, FC: 3_000_000, "ucontext": 400_000},
-         ns(("who", FC, 0.5)), (100_000, 200_000)),
+         ns(("who", FC, 0.5), ("each who", FC, 1)), (100_000, 200_000)),
     Work("yield-2", "yield, 2 fibers", "yield", 2,
          {OURS: 3_000_000, "boost.fiber": 2_000_000, "Go": 2_000_000, "GNU Pth": 20_000,
           "pthread": 50_000, "Asio": 1_000_000},
@@ -147,6 +149,7 @@ WORKS = [
          {OURS: 5_000_000, "boost.fiber": 5_000_000, "State Threads": 10_000_000, "Go": 10_000_000,
           "GNU Pth": 10_000_000, "pthread": 10_000_000},
          ns(("fc", 0.6)), (50_000, 100_000)),
+    Work("mutex-2", "the same, 2 carriers, both have used it", "mutex-used", 2, {OURS: 5_000_000}, ns(("fc", 0.9))),
     *shared("mutex", "a mutex, 2 fibers", 2_000_000, boost=500_000, pthread=2_000_000, tokio=1_000_000),
     *shared("mutex-yield",
             "a mutex, 100 fibers, a yield in every 8th hold", 1_000_000, boost=200_000, pthread=200_000, tokio=200_000),
@@ -176,12 +179,15 @@ WORKS = [
     Work("tree-2", "tree, 1,000,000 leaves, 2 carriers", "tree", 2,
          {OURS: 1_000_000, "Go": 1_000_000},
          [Line("ms", "ms", ("who", "Go", 0.27), ("own", "tree-1", 0.555))]),
+    Work("tree-64", "tree, 1,000,000 leaves, 64 carriers", "tree", 64, {OURS: 1_000_000},
+         [Line("ms", "ms", ("own", "tree-2", 1.2)), Line("cpu", "ms", text="CPU")]),
     Work("memory", "1,000,000 fibers alive", "memory", 0,
          {OURS: 1_000_000, "Go": 1_000_000, "Asio": 1_000_000},
          [Line("bytes", "B", ("at most", 4700), text="resident, each"),
           Line("tables", "B", text="page tables, each"),
           Line("maps", "maps", ("at most", 100), text="mappings of the process"),
-          Line("us", "us", ("at most", 3), text="made and run in, each")]),
+          Line("us", "us", ("at most", 3), ("key", "touch", 2.6), text="made and run in, each"),
+          Line("touch", "us", text="a page of memory, touched", ours=True)]),
     *memory("new", "1,000,000 fibers made, none begun", 1_000_000, OURS, "Asio"),
     *memory("ended", "1,000,000 fibers ended, none joined", 1_000_000, OURS),
     *memory("joined", "100,000 fibers that waited, all joined", 100_000, OURS, "Asio"),

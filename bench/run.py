@@ -25,6 +25,7 @@ import guard
 from rows import ENVIRONMENT, FC, OURS, PEERS, WORKS
 
 TIMEOUT = 180  # s, per run
+EACH = ("each fc", "each who")
 
 
 class Failed(Exception):
@@ -134,6 +135,12 @@ class Bench:
             elif kind == "who":
                 limit, factor = self.median(work.name, what[0], line.key), what[1]
                 text = f"{factor:g} x {what[0]}"
+            elif kind == "key":
+                limit, factor = self.median(work.name, OURS, what[0]), what[1]
+                text = f"{factor:g} x {what[0]}"
+            elif kind in EACH:
+                verdicts.append(self.judge_each(work, line, kind, what))
+                continue
             elif kind == "own":
                 limit, factor = self.median(what[0], OURS, line.key), what[1]
                 text = f"{factor:g} x {what[0]}"
@@ -144,8 +151,19 @@ class Bench:
                 verdicts.append((text, None, None))
                 continue
             met = ours <= limit * factor
-            verdicts.append((text, met, ours / limit if kind in ("who", "own") else None))
+            verdicts.append((text, met, ours / limit if kind in ("who", "own", "key") else None))
         return verdicts
+
+    def judge_each(self, work, line, kind, what):
+        """A target that each repeat must meet, and the largest ratio of them."""
+        *name, factor = what
+        other, key = (("switch", FC), "ns") if kind == "each fc" else ((work.name, *name), line.key)
+        text = f"<= {factor:g} {'fc' if kind == 'each fc' else 'x ' + name[0]} in each run"
+        ours, limits = (self.samples.get(at, {}).get(k, []) for at, k in (((work.name, OURS), line.key), (other, key)))
+        if not ours or len(ours) != len(limits):
+            return text, None, None
+        worst = max(value / limit for value, limit in zip(ours, limits))
+        return text, worst <= factor, worst
 
     def rows(self):
         """The table's rows, as written to last.json."""

@@ -17,6 +17,7 @@ void bench_spawn(long count, long live);
 void bench_cond(long count, long arg);
 void bench_channel(long count, long arg);
 void bench_mutex(long count, long arg);
+void bench_mutex_used(long count, long carriers);
 void bench_tree(long leaves, long carriers);
 /* What a fiber takes in each state: see memory.c. */
 void bench_memory_new(long fibers, long arg);

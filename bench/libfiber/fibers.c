@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* fibers.c - basic scheduling on one carrier: yield, spawn, switch by messages, lock */
 #include <fiber/chan.h>
+#include <pthread.h>
 
 #include "bench/libfiber/bench.h"
 
@@ -18,11 +19,16 @@ static void *load_main(void *arg)
 	return NULL;
 }
 
-static void in_a_fiber(void (*work)(long count, long arg), long count, long arg)
+static void on_carriers(void (*work)(long count, long arg), long count, long arg, unsigned carriers)
 {
 	struct load load = {work, count, arg};
 
-	bench_run(load_main, &load, 1);
+	bench_run(load_main, &load, carriers);
+}
+
+static void in_a_fiber(void (*work)(long count, long arg), long count, long arg)
+{
+	on_carriers(work, count, arg, 1);
 }
 
 static struct fiber *start(fiber_fn *fn, void *arg)
@@ -123,9 +129,31 @@ void bench_channel(long count, long arg)
 	in_a_fiber(channel_work, count, arg);
 }
 
-/* -- lock and unlock without contention -- */
+/* -- lock and unlock without contention, and the same after another thread has used the mutex: then
+ * the locked instructions are needed -- */
 
 void bench_mutex(long count, long arg)
 {
 	in_a_fiber(threads_mutex, count, arg);
+}
+
+static void *stranger(void *arg)
+{
+	LOCK();
+	UNLOCK();
+	return arg;
+}
+
+static void mutex_used(long count, long arg)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, stranger, NULL) || pthread_join(thread, NULL))
+		work_die("pthread_create");
+	threads_mutex(count, arg);
+}
+
+void bench_mutex_used(long count, long carriers)
+{
+	on_carriers(mutex_used, count, carriers, (unsigned)carriers);
 }

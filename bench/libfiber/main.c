@@ -37,6 +37,7 @@ int main(int argc, char **argv)
 		{"spawn", bench_spawn},
 		{"cond", bench_cond},
 		{"mutex", bench_mutex},
+		{"mutex-used", bench_mutex_used},
 		{"tree", bench_tree},
 		{"memory-new", bench_memory_new},
 		{"memory", bench_memory},

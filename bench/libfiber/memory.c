@@ -12,6 +12,8 @@
  * includes the record, the guarded stack and all else that the library allocates for a fiber. The
  * array of handles, which the program allocates, is not included.
  */
+#include <sys/mman.h>
+
 #include "bench/libfiber/bench.h"
 #include "bench/resident.h"
 
@@ -70,6 +72,23 @@ static void report(const struct resident *before, long n, double cpu)
 	resident_report(before, &after, n, cpu);
 }
 
+/* Report the us of CPU that the first touch of a page costs here and now. */
+static void report_touch(void)
+{
+	const long pages = 100000;
+	const size_t page = 4096;
+	char *memory = mmap(NULL, (size_t)pages * page, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	double cpu = work_cpu();
+
+	if (memory == MAP_FAILED)
+		work_die("mmap");
+	madvise(memory, (size_t)pages * page, MADV_NOHUGEPAGE);
+	for (long i = 0; i < pages; i++)
+		((volatile char *)memory)[(size_t)i * page] = 1;
+	work_report("touch", (work_cpu() - cpu) / (double)pages / 1e3);
+}
+
 /* End the process: ending so many fibers would take as long, and is not measured. */
 static void quit(void)
 {
@@ -100,6 +119,7 @@ static void *memory_main(void *arg)
 	spawn_all(n, waiter, NULL);
 	run_all(n);
 	report(&before, n, cpu);
+	report_touch();
 	quit();
 	return NULL;
 }
