@@ -42,11 +42,14 @@
 #include "service/recording.h"
 #include "service/serve.h"
 #include "service/waker.h"
+#include "stack/guard.h"
 #include "watch/longrun.h"
 #include "watch/tick.h"
 
 #define ACCEPT_PAUSE INT64_C(1000000000) /* ns; if the process has no descriptors left */
 #define PEERS	     16
+#define GUARDS	     128	       /* separated at once, 4 us each ... */
+#define GUARDS_EVERY INT64_C(20000000) /* ... this often, ns */
 
 enum {
 	SLOT_EVENT,
@@ -69,6 +72,21 @@ static struct fib_peer peers[PEERS];
 static int64_t next_tick;    /* INT64_MAX: resting */
 static int64_t accept_after; /* 0: at once */
 static struct fib_cpu_budget cpu_budget;
+static struct {
+	int64_t at; /* not before */
+	bool more;
+} guards;
+
+/* Make some guards of stacks mappings of their own (stack/guard.c). Returns the pause until the next
+ * tick; 0: none is needed. */
+static int64_t separate_guards(int64_t now, int64_t pause)
+{
+	if (now >= guards.at) {
+		guards.more = fib_guard_separate(GUARDS);
+		guards.at = now + GUARDS_EVERY;
+	}
+	return guards.more && !pause ? GUARDS_EVERY : pause;
+}
 
 static void tick(int64_t now)
 {
@@ -78,6 +96,7 @@ static void tick(int64_t now)
 		return;
 	pause = fib_tick(now);
 	fib_recording_look(now);
+	pause = separate_guards(now, pause);
 	next_tick = fib_tick_timer_next(&tick_timer, now, pause);
 }
 
@@ -332,6 +351,7 @@ static void forget(void)
 
 	pthread_mutex_init(&lock, NULL);
 	users = 0;
+	fib_guard_defer(false);
 	fib_waker_forget();
 	fib_tick_timer_close(&tick_timer);
 	fib_kept_close();
@@ -386,6 +406,7 @@ static int start(const char *path, const char *name)
 		close_all();
 	else
 		fib_registry_thread_waits(true);
+	fib_guard_defer(rc == 0);
 	return rc;
 }
 
@@ -412,6 +433,7 @@ void fib_service_leave(void)
 		fib_waker_wake();
 		pthread_join(thread, NULL);
 		fib_registry_thread_waits(false);
+		fib_guard_defer(false);
 		close_all();
 	}
 	pthread_mutex_unlock(&lock);

@@ -36,7 +36,6 @@
 #define COLOURS	    16u
 #define COLOUR_STEP 192u
 _Static_assert(COLOURS *COLOUR_STEP <= FIB_STACK_COLOURS, "pool.h");
-#define READY	    32u
 #define AHEAD	    64u	       /* guards made at once ... */
 #define AHEAD_BYTES (4u << 20) /* ... or fewer: a large one takes microseconds, under a lock */
 
@@ -69,8 +68,7 @@ static void guard_run(struct fib_stack *stacks, unsigned n)
 		stacks[i].guard = (uint16_t)(guard / FIB_GUARD_MIN);
 }
 
-/* Guard those of the n stacks that have no guard yet. */
-static void guard_waiting(struct fib_stack *stacks, unsigned n)
+void fib_class_guard_waiting(struct fib_stack *stacks, unsigned n)
 {
 	unsigned first = 0, end;
 
@@ -98,26 +96,10 @@ static unsigned guards_at_once(size_t guard)
 	return n < 1 ? 1 : n < AHEAD ? (unsigned)n : AHEAD;
 }
 
-/*
- * Count the stacks that will be taken next among those with pages, and make guards that they do not
- * have yet, several in one call. Their first pages come by page faults: requesting the pages of 32
- * stacks in one call (process_madvise, MADV_POPULATE_WRITE) takes 0.2 us a stack more.
- */
-static void ready_some(struct fib_stack_class *c)
-{
-	const unsigned most = guards_at_once(fib_class_guard(c->free[0].class));
-	unsigned n = most < READY ? most : READY;
-
-	if (n > c->cold)
-		n = (unsigned)c->cold;
-	c->cold -= n;
-	guard_waiting(&c->free[c->cold], n);
-}
-
 void fib_class_pop(struct fib_stack_class *c, struct fib_stack *ret)
 {
 	if (c->cold == c->count)
-		ready_some(c);
+		c->cold--;
 	*ret = c->free[--c->count];
 	if (c->count - c->cold < c->idle)
 		c->idle = c->count - c->cold;
@@ -151,7 +133,7 @@ static int map_slab(struct fib_stack_class *c, unsigned class, size_t stride)
 
 	if (make_room(c, count) < 0 || fib_os_map_stacks(count * stride, &slab) < 0)
 		return -ENOMEM;
-	if (!fib_guard_can_wait())
+	if (fib_guard_splits_at_once())
 		fib_os_will_split(slab, count * stride);
 	if (fib_slabs_add(slab, count * stride, class) < 0) {
 		fib_os_unmap(slab, count * stride);
@@ -159,7 +141,7 @@ static int map_slab(struct fib_stack_class *c, unsigned class, size_t stride)
 	}
 	if (fib_os_is_locked(slab) && !c->locked) {
 		/* It was not before: there are mappings left for the guards that wait. */
-		guard_waiting(c->free, (unsigned)c->cold);
+		fib_class_guard_waiting(c->free, (unsigned)c->cold);
 		c->locked = true;
 	}
 	c->next = c->guarded = slab;

@@ -8,10 +8,14 @@
  * mapping by mapping, stops saving a mapping at the first page that it cannot read, so it loses
  * every stack behind such a guard.
  *
- * So the first guards split, and gcore saves every stack of a program of ordinary size. When there
- * are more, new guards are made inside, and each of them converts two of the first ones into guards
- * inside as well, until a program of a million stacks has a few mappings again. (The kernel's own
- * cores always contain all stacks.)
+ * So guards are made inside, and those of a program of ordinary size, 8,192 at most, are then
+ * turned into mappings of their own: gcore saves every stack. To split a mapping takes 4 us, during
+ * which no other thread of the process can map, unmap or split, and a program that makes a thousand
+ * fibers at once should not wait for that. So the service thread does it, some every 20 ms, when
+ * the guards are at least that old. Without a service thread the maker of a guard does it at once.
+ * When a program has more guards, they are all turned back into guards inside, until a program of a
+ * million stacks has a few mappings again. (The kernel's own cores always contain all stacks.) A
+ * guard faults at every moment of this.
  *
  * The size: a frame no larger than the guard cannot step over it. A page of guard costs 8 bytes of
  * page table, and time once, when the stack is made. For a stack of 256 KiB with one page in use
@@ -43,16 +47,18 @@
 /* Two mappings each: a quarter of the default vm.max_map_count. */
 #define SPLITS 8192
 
-/* L: all under lock */
 static struct {
 	_Atomic uint32_t lock;
-	uint32_t made;	     /* number ever split, up to SPLITS */
-	uint32_t kept;	     /* the first of these that are still split */
-	_Atomic bool inside; /* L writes, A reads: the last guard was made inside */
+	/* A: number of guards ever made inside, not counted further than a little over SPLITS */
+	_Atomic uint32_t made;
+	uint32_t split;	       /* L: the first of these are mappings of their own */
+	uint32_t ripe;	       /* L: those made before the last call of fib_guard_separate() */
+	_Atomic bool inside;   /* A: the last guard was made inside */
+	_Atomic bool deferred; /* A: see guard.h */
 	struct {
-		void *at;
+		void *_Atomic at; /* A: guard.entry; NULL: not yet written */
 		size_t size;
-	} split[SPLITS];
+	} guard[SPLITS];
 } guards;
 
 void fib_guard_lock(void)
@@ -65,56 +71,104 @@ void fib_guard_unlock(void)
 	fib_spin_unlock(&guards.lock);
 }
 
-static int split(void *at, size_t size)
+/* Remember a guard that was made inside. */
+static void note(void *at, size_t size)
 {
-	int rc = fib_os_guard_split(at, size);
+	uint32_t i = fib_load(&guards.made);
 
-	if (rc == 0 && guards.made < SPLITS) {
-		guards.split[guards.made].at = at;
-		guards.split[guards.made].size = size;
-		guards.kept = ++guards.made;
-	}
-	return rc;
+	if (i > SPLITS)
+		return;
+	i = fib_add(&guards.made, 1);
+	if (i >= SPLITS)
+		return;
+	guards.guard[i].size = size;
+	/* label: guard.entry -- whoever sees the address sees the size. */
+	fib_store_release(&guards.guard[i].at, at);
 }
 
-/* If this fails, the guard stays as it was. */
-static void turn_two(void)
+/* Under the lock: split up to n of the first `limit` guards. One that cannot be split stays as it is. */
+static void split_some(uint32_t limit, unsigned n)
 {
-	int i;
+	for (; n && guards.split < limit; n--) {
+		/* pairs: guard.entry */
+		void *at = fib_load_acquire(&guards.guard[guards.split].at);
 
-	for (i = 0; i < 2 && guards.kept; i++) {
-		guards.kept--;
-		fib_os_guard_join(guards.split[guards.kept].at, guards.split[guards.kept].size);
+		if (!at)
+			break;
+		fib_os_guard_split(at, guards.guard[guards.split].size);
+		guards.split++;
 	}
 }
 
-static int split_one(void *at, size_t size)
+/* Under the lock: turn up to n of those that were split into guards inside. */
+static void join_some(unsigned n)
 {
-	int rc = split(at, size);
+	for (; n && guards.split; n--) {
+		guards.split--;
+		fib_os_guard_join(fib_load(&guards.guard[guards.split].at),
+				  guards.guard[guards.split].size);
+	}
+}
 
-	return rc < 0 ? rc : 1;
+static bool too_many(void)
+{
+	return fib_load(&guards.made) > SPLITS;
+}
+
+bool fib_guard_separate(unsigned n)
+{
+	bool more;
+
+	fib_spin_lock(&guards.lock);
+	if (too_many()) {
+		join_some(n);
+		more = guards.split > 0;
+	} else {
+		split_some(guards.ripe, n);
+		guards.ripe = fib_load(&guards.made);
+		more = guards.split < guards.ripe;
+	}
+	fib_spin_unlock(&guards.lock);
+	return more;
+}
+
+/* Without a service thread: two for each guard, so that all are done when there are twice as many. */
+static void separate_now(unsigned n)
+{
+	fib_spin_lock(&guards.lock);
+	if (too_many())
+		join_some(2 * n);
+	else
+		split_some(fib_load(&guards.made), 2 * n);
+	fib_spin_unlock(&guards.lock);
 }
 
 int fib_guard(void *at, size_t size, size_t stride, unsigned n)
 {
-	int made, i;
+	int made = fib_os_guard_inside_many(at, size, stride, n), i, rc;
 
-	fib_spin_lock(&guards.lock);
-	if (guards.made < SPLITS) {
-		made = split_one(at, size);
-	} else {
-		made = fib_os_guard_inside_many(at, size, stride, n);
-		for (i = 0; i < made && guards.kept; i++)
-			turn_two();
-		fib_store(&guards.inside, made > 0);
-		if (made < 0)
-			made = split_one(at, size);
-	}
-	fib_spin_unlock(&guards.lock);
-	return made;
+	fib_store(&guards.inside, made > 0);
+	for (i = 0; i < made; i++)
+		note((char *)at + (size_t)i * stride, size);
+	if (made > 0 && !fib_load(&guards.deferred))
+		separate_now((unsigned)made);
+	if (made >= 0)
+		return made;
+	rc = fib_os_guard_split(at, size);
+	return rc < 0 ? rc : 1;
 }
 
 bool fib_guard_can_wait(void)
 {
 	return fib_load(&guards.inside);
+}
+
+bool fib_guard_splits_at_once(void)
+{
+	return !fib_load(&guards.deferred) && !too_many();
+}
+
+void fib_guard_defer(bool deferred)
+{
+	fib_store(&guards.deferred, deferred);
 }

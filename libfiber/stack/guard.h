@@ -15,6 +15,18 @@
 int fib_guard(void *at, size_t size, size_t stride, unsigned n);
 
 /*
+ * Turn up to n guards into what suits the number of guards of the process: see guard.c. Only those
+ * that are older than the last call. Takes some microseconds for each. Returns whether there are
+ * more. Called again and again by one thread while fib_guard_defer(true); else whoever makes a guard
+ * does this too, at once.
+ */
+bool fib_guard_separate(unsigned n);
+void fib_guard_defer(bool deferred);
+
+/* Returns whether the next guard is split before its stack is used. Any thread. */
+bool fib_guard_splits_at_once(void);
+
+/*
  * Returns whether a guard may be made when its stack is first taken, and not before: guards are now
  * made inside their mapping, which takes nothing but page tables. Any thread; once true, it stays
  * true unless the kernel refuses such a guard.

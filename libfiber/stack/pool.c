@@ -46,7 +46,7 @@ static unsigned class_of(size_t size, size_t guard)
 }
 
 /* Move stacks that are not promised to the cache, which is empty: one lock for many. The newest is
- * taken first. */
+ * taken first. The caller makes their guards without the lock. */
 static void fill(struct fib_stack_class *c, unsigned class, struct fib_stack_cache *cache)
 {
 	size_t n = c->count - c->promised, i;
@@ -67,6 +67,28 @@ static bool take_cached(struct fib_stack_cache *cache, unsigned class, struct fi
 	return true;
 }
 
+/* Take one that is not promised, and more into an empty cache: then *ret is the newest of it. */
+static void take_free(struct fib_stack_class *c, unsigned class, struct fib_stack_cache *cache,
+		      struct fib_stack *ret)
+{
+	ret->low = NULL;
+	if (cache && !cache->count)
+		fill(c, class, cache);
+	else
+		fib_class_pop(c, ret);
+}
+
+/* After take_free(), without the lock: all that were taken get their guards. */
+static void guard_taken(struct fib_stack_cache *cache, struct fib_stack *ret)
+{
+	if (ret->low) {
+		fib_class_guard_waiting(ret, 1);
+		return;
+	}
+	fib_class_guard_waiting(cache->stacks, cache->count);
+	*ret = cache->stacks[--cache->count];
+}
+
 int fib_stack_take(struct fib_stack_cache *cache, size_t size, struct fib_stack *ret)
 {
 	struct fib_stack_class *c;
@@ -80,14 +102,13 @@ int fib_stack_take(struct fib_stack_cache *cache, size_t size, struct fib_stack 
 		return 0;
 	c = &classes[class];
 	fib_spin_lock(&c->lock);
-	if (c->count > c->promised) {
-		fib_class_pop(c, ret);
-		if (cache && !cache->count)
-			fill(c, class, cache);
-	} else {
+	if (c->count > c->promised)
+		take_free(c, class, cache, ret);
+	else
 		rc = fib_class_cut(c, class, ret);
-	}
 	fib_spin_unlock(&c->lock);
+	if (rc == 0)
+		guard_taken(cache, ret);
 	return rc;
 }
 
@@ -167,10 +188,9 @@ void fib_stack_take_promised(struct fib_stack_cache *cache, unsigned class, stru
 	}
 	fib_spin_lock(&c->lock);
 	c->promised--;
-	fib_class_pop(c, ret);
-	if (cache && !cache->count)
-		fill(c, class, cache);
+	take_free(c, class, cache, ret);
 	fib_spin_unlock(&c->lock);
+	guard_taken(cache, ret);
 }
 
 int fib_stack_class(size_t size, size_t guard, unsigned *ret_class, size_t *ret_size)
