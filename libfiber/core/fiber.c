@@ -24,6 +24,7 @@ const char *fiber_name(const struct fiber *fiber)
 int fiber_set_name(struct fiber *fiber, const char *name)
 {
 	fib_must_have(fiber, "the fiber");
+	fib_life_check(fiber);
 	fib_or(&fiber->life, FIB_LIFE_NAMED);
 	return fib_name_copy(fiber->name, sizeof fiber->name, name);
 }

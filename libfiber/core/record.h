@@ -65,6 +65,7 @@ struct fib_ending {
 #define FIB_LIFE_DETACHED  4u	/* will not be joined */
 #define FIB_LIFE_JOINING   8u	/* `joiner` waits for it */
 #define FIB_LIFE_NAMED	   16u	/* clear its name before the record's next use */
+#define FIB_LIFE_LOCAL	   32u	/* spawned by a carrier: see fib_life_check() */
 #define FIB_LIFE_JOINER	   256u /* counter in the bits from here: calls that joined */
 
 /* I set before it is submitted, then read-only · F the fiber itself, or its carrier on its behalf ·
@@ -180,5 +181,16 @@ static inline void fib_count_cpu(struct fiber *fiber, int64_t now)
 
 /* The data for sanitizers comes on top, in their builds. */
 _Static_assert(offsetof(struct fiber, announce) <= 512, "a million fibers are a normal number");
+
+/*
+ * Before a change of `life` while the fiber may exit. A fiber with FIB_LIFE_LOCAL adds DONE in a
+ * section of its carrier (sole.h), if that is alone. A fiber that a plain thread has made does not:
+ * that thread will join it, which is no reason to end the sole use.
+ */
+static inline void fib_life_check(const struct fiber *fiber)
+{
+	if (fib_load(&fiber->life) & FIB_LIFE_LOCAL)
+		fib_sole_check();
+}
 
 #endif

@@ -139,27 +139,31 @@ static inline bool fib_sole_cas32(_Atomic uint32_t *p, uint32_t expected, uint32
 /*
  * Compare and swap in a section that is not counted. mark: of the calling carrier. Returns
  * 1: swapped; 0: *p is not expected; -1: the thread is not the sole user. No signal handler may call
- * this or use *p: the swap is several instructions. Calls no function, like the next one: a caller need
- * not save registers.
+ * these or use *p: the swap is several instructions. They call no function, like the next one: a caller
+ * need not save registers.
  */
-static fib_always_inline int fib_sole_swap64(struct fib_sole_mark *mark, _Atomic uint64_t *p,
-					     uint64_t expected, uint64_t v)
-{
-	int done = -1;
-
-	fib_store(&mark->inside, 1);
-	fib_fence_compiler(); /* pairs: sole.gap */
-	if (fib_likely(fib_load(&mark->alone))) {
-		if (fib_likely(fib_load(p) == expected)) {
-			fib_store(p, v);
-			fib_store_release(&mark->inside, 0); /* pairs: sole.left */
-			return 1;
-		}
-		done = 0;
+#define FIB_SOLE_SWAP(name, word)                                                           \
+	static fib_always_inline int name(struct fib_sole_mark *mark, _Atomic word *p,      \
+					  word expected, word v)                            \
+	{                                                                                   \
+		int done = -1;                                                              \
+                                                                                            \
+		fib_store(&mark->inside, 1);                                                \
+		fib_fence_compiler(); /* pairs: sole.gap */                                 \
+		if (fib_likely(fib_load(&mark->alone))) {                                   \
+			if (fib_likely(fib_load(p) == expected)) {                          \
+				fib_store(p, v);                                            \
+				fib_store_release(&mark->inside, 0); /* pairs: sole.left */ \
+				return 1;                                                   \
+			}                                                                   \
+			done = 0;                                                           \
+		}                                                                           \
+		fib_store_release(&mark->inside, 0); /* pairs: sole.left */                 \
+		return done;                                                                \
 	}
-	fib_store_release(&mark->inside, 0); /* pairs: sole.left */
-	return done;
-}
+
+FIB_SOLE_SWAP(fib_sole_swap32, uint32_t)
+FIB_SOLE_SWAP(fib_sole_swap64, uint64_t)
 
 /* fib_cas(); false, even if *p == expected, unless the user is FIB_SOLE_SHARED. */
 static inline bool fib_sole_cas64_shared(_Atomic uint64_t *p, uint64_t expected, uint64_t v)

@@ -13,6 +13,11 @@
  * swap succeeds only if the joiner is still the same. After that the fiber wakes a parker; parkers
  * are never unmapped, and their ticket rejects a late waker. A plain thread's parker would be on
  * its stack, so a thread that joins uses one in the record.
+ *
+ * While one carrier is the sole user (core/sole.h), a fiber that it spawned adds DONE in a section,
+ * without a locked instruction: so other threads end that use before they change `life`
+ * (fib_life_check()). Reading it needs no such care: after DONE the fiber does not access its
+ * record.
  */
 #include "life/join.h"
 
@@ -54,13 +59,28 @@ static void wake_joiner(struct fib_carrier *c, uintptr_t joiner, uint32_t armed)
 		fib_wake(&wake, fib_start_queue_many(&c->start_queue));
 }
 
+/*
+ * Add DONE, if `life` is still as it was read. A carrier that is not alone uses a locked instruction,
+ * also while another one is: that one does not change this fiber's `life` in a section.
+ */
+static fib_always_inline bool add_done(struct fib_carrier *c, struct fiber *fiber, uint32_t life)
+{
+	const int done = life & FIB_LIFE_LOCAL ? fib_sole_swap32(c->sole, &fiber->life, life,
+								 life | FIB_LIFE_DONE)
+					       : -1;
+
+	/* label: join.done -- the result is visible, and the fiber has left. */
+	return done < 0 ? fib_cas(&fiber->life, &life, life | FIB_LIFE_DONE) : done;
+}
+
 /* The joiner may go on, and the record is not accessed after this. */
 static void release(struct fib_carrier *c, struct fiber *fiber)
 {
-	uint32_t life = fib_load_acquire(&fiber->life), armed;
+	uint32_t life, armed;
 	uintptr_t joiner;
 
 	do {
+		life = fib_load_acquire(&fiber->life);
 		if (life & FIB_LIFE_DETACHED) {
 			fib_free_record(c, fiber);
 			return;
@@ -68,8 +88,7 @@ static void release(struct fib_carrier *c, struct fiber *fiber)
 		/* pairs: join.meet */
 		joiner = fib_load(&fiber->joiner);
 		armed = fib_load(&fiber->joiner_armed);
-		/* label: join.done -- the result is visible, and the fiber has left. */
-	} while (!fib_cas(&fiber->life, &life, life | FIB_LIFE_DONE));
+	} while (!add_done(c, fiber, life));
 	if (life & FIB_LIFE_JOINING)
 		wake_joiner(c, joiner, armed);
 }
@@ -242,6 +261,7 @@ static bool enter_joiner(struct fiber *fiber, const struct fib_waiter *w)
 {
 	uint32_t life = fib_load_acquire(&fiber->life); /* pairs: join.done */
 
+	fib_life_check(fiber);
 	fib_store(&fiber->joiner, (uintptr_t)w->parker + (w->parker->blocks != 0));
 	fib_store(&fiber->joiner_armed, w->armed);
 	do {
@@ -267,6 +287,7 @@ static int wait_for_exit(struct fiber *fiber, int64_t deadline)
 		return 0;
 	}
 	rc = fib_wait(&w, deadline);
+	/* enter_joiner() has ended another thread's sole use. */
 	if (rc < 0)
 		fib_and(&fiber->life, ~FIB_LIFE_JOINING);
 	return rc;
@@ -301,6 +322,7 @@ int fiber_detach(struct fiber *fiber)
 	fib_choice(fiber);
 	fib_must_have(fiber, "the fiber");
 	must_be_held(fiber, "fiber_detach");
+	fib_life_check(fiber);
 	life = fib_or(&fiber->life, FIB_LIFE_DETACHED);
 	if (life & (FIB_LIFE_DETACHED | FIB_LIFE_JOINING))
 		fib_die("fiber_detach: fiber %llu \"%s\" is %s", (unsigned long long)fiber->id,

@@ -326,7 +326,7 @@ static inline struct fiber *spawn_at_hand(struct fib_carrier *c, fiber_fn *fn, v
 int fiber_spawn(fiber_fn *fn, void *arg, struct fiber **ret)
 {
 	const void *pc = __builtin_return_address(0);
-	const uint32_t life = FIB_LIFE_SUBMITTED | (ret ? 0 : FIB_LIFE_DETACHED);
+	const uint32_t life = FIB_LIFE_SUBMITTED | FIB_LIFE_LOCAL | (ret ? 0 : FIB_LIFE_DETACHED);
 	struct fib_carrier *c = fib_carrier_self();
 	int rc;
 

@@ -30,7 +30,7 @@ int fiber_sem_init(struct fiber_sem *sem, uint64_t count)
 }
 
 /* Take one now, or join the queue (w not NULL). */
-static bool take(struct fiber_sem *sem, struct fib_waiter *w)
+static fib_always_inline bool take(struct fiber_sem *sem, struct fib_waiter *w)
 {
 	const uint32_t section = fib_queue_enter(&sem->waiters);
 	bool taken;
