@@ -21,6 +21,7 @@
 #include "os/pinned.h"
 #include "os/virtual.h"
 #include "os/world.h"
+#include "wait/wait_queue.h"
 
 struct waited {
 	struct pollfd *at;
@@ -57,7 +58,8 @@ static void add_table(struct waited *w)
 	for (i = 0; i < FIB_TABLE_BLOCKS; i++) {
 		block = fib_load(&fib_table_blocks[i]);
 		for (k = 0; block && k < FIB_TABLE_BLOCK; k++)
-			if (block[k].reading.waiters.length || block[k].writing.waiters.length)
+			if (fib_queue_occupied(&block[k].reading.waiters) ||
+			    fib_queue_occupied(&block[k].writing.waiters))
 				add(w, (int)(i * FIB_TABLE_BLOCK + k), 0);
 	}
 }

@@ -71,7 +71,7 @@ void fib_descriptor_wake_side(struct fib_direction *side, short events)
 	uint32_t n;
 
 	count_edge(side);
-	n = side->waiters.length;
+	n = fib_queue_length(&side->waiters);
 	w = fib_waiters_claim(&side->waiters, section, events, &n, &wake);
 	fib_queue_leave(&side->waiters, section);
 	if (w)
@@ -106,7 +106,7 @@ static void wake_readers(uint64_t token, struct fib_descriptor *d, short events)
 	uint32_t n, edges;
 
 	edges = count_edge(side);
-	n = side->waiters.length;
+	n = fib_queue_length(&side->waiters);
 	w = fib_waiters_claim(&side->waiters, section, events, &n, &wake);
 	fib_queue_leave(&side->waiters, section);
 	if (w) {

@@ -2,8 +2,8 @@
 /*
  * barrier.c - wait until a given number of callers have arrived
  *
- * The callers that have arrived are the ones in the queue. The last one to arrive claims all others
- * under one hold of the lock.
+ * The callers that have arrived are the ones in the queue; waiters.own is their number. The last one
+ * to arrive claims all others under one hold of the lock.
  *
  * Race: a waiter's deadline may pass at that moment. Claiming it then fails, but the others were
  * counted with it and have been released. The rule: a waiter has arrived as long as it is in the
@@ -45,21 +45,39 @@ static bool come(struct fiber_barrier *barrier, struct barrier_waiter *w)
 	bool last;
 
 	fib_queue_lock(&barrier->waiters);
-	last = (uint64_t)barrier->waiters.length + 1 >= barrier->count;
+	last = (uint64_t)barrier->waiters.own + 1 >= barrier->count;
 	if (last || w)
 		fib_order_release(barrier);
 	if (last)
 		fib_order_acquire(barrier);
+	if (last)
+		barrier->waiters.own = 0;
 	while (last && (first = fib_queue_first(&barrier->waiters))) {
 		fib_container(first, struct barrier_waiter, waiter)->passed = true;
 		fib_order_wake(first);
 		fib_queue_claim_next(&barrier->waiters, &list);
 	}
-	if (!last && w)
+	if (!last && w) {
 		fib_queue_append(&barrier->waiters, &w->waiter);
+		barrier->waiters.own++;
+	}
 	fib_queue_unlock(&barrier->waiters);
 	fib_wake_all(&list);
 	return last;
+}
+
+/*
+ * After a wait that failed, or that blocked: the thread that woke it may still hold the lock
+ * (fib_queue_wait()).
+ */
+static void leave(struct fiber_barrier *barrier, struct fib_waiter *w)
+{
+	fib_queue_lock(&barrier->waiters);
+	if (w->linked) {
+		fib_queue_unlink(&barrier->waiters, w);
+		barrier->waiters.own--;
+	}
+	fib_queue_unlock(&barrier->waiters);
 }
 
 int fiber_barrier_wait(struct fiber_barrier *barrier, int64_t deadline)
@@ -79,7 +97,9 @@ int fiber_barrier_wait(struct fiber_barrier *barrier, int64_t deadline)
 		fib_wait_abort(&w.waiter);
 		return FIBER_BARRIER_LAST;
 	}
-	rc = fib_queue_wait(&barrier->waiters, &w.waiter, deadline);
+	rc = fib_wait(&w.waiter, deadline);
+	if (rc < 0 || w.waiter.parker->blocks)
+		leave(barrier, &w.waiter);
 	/*
 	 * After a failed wait the node was removed under the lock, so `passed` cannot change any
 	 * more.

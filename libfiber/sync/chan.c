@@ -79,8 +79,8 @@ void fiber_chan_unref(struct fiber_chan *chan)
 	    fib_queue_occupied(&chan->sides[FIB_CHAN_RECV]))
 		fib_die("fiber_chan_unref: the last reference to channel \"%.31s\" is given back "
 			"while %u wait to send and %u to receive",
-			chan->name, chan->sides[FIB_CHAN_SEND].length,
-			chan->sides[FIB_CHAN_RECV].length);
+			chan->name, fib_queue_length(&chan->sides[FIB_CHAN_SEND]),
+			fib_queue_length(&chan->sides[FIB_CHAN_RECV]));
 	free(chan);
 }
 

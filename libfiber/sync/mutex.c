@@ -319,7 +319,8 @@ static bool hand_over(struct fiber_mutex *mutex, uint64_t me)
 	bool claimed = false;
 
 	while (!claimed && (w = fib_queue_first(&mutex->waiters))) {
-		const uint64_t more = mutex->waiters.length > 1 ? FIB_HOLDER_CONTENDED : 0;
+		const uint64_t more =
+			fib_queue_has_several(&mutex->waiters) ? FIB_HOLDER_CONTENDED : 0;
 		const uint64_t next = w->who | more;
 
 		claimed = claim_first(mutex, section, &wake);

@@ -126,7 +126,7 @@ int fiber_timer_arm(struct fiber_timer *t, int64_t first, int64_t period)
 	t->reported = t->past;
 	t->first = first;
 	t->period = period;
-	waiting = t->waiters.length;
+	waiting = fib_queue_length(&t->waiters);
 	fib_queue_unlock(&t->waiters);
 	while (waiting-- && fib_queue_wake_one(&t->waiters))
 		;

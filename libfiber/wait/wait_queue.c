@@ -71,9 +71,8 @@ void fib_queue_forget(struct fiber_wait_queue *q, struct fib_waiter *w)
 	fib_queue_unlock(q);
 }
 
-bool fib_queue_wake_one(struct fiber_wait_queue *q)
+bool fib_queue_wake_one_in(struct fiber_wait_queue *q, uint32_t section)
 {
-	const uint32_t section = fib_queue_enter(q);
 	struct fib_wake wake = {NULL, NULL};
 	bool claimed = false;
 
@@ -83,4 +82,9 @@ bool fib_queue_wake_one(struct fiber_wait_queue *q)
 	if (claimed)
 		fib_wake(&wake, true);
 	return claimed;
+}
+
+bool fib_queue_wake_one(struct fiber_wait_queue *q)
+{
+	return fib_queue_wake_one_in(q, fib_queue_enter(q));
 }

@@ -63,7 +63,6 @@ static inline void fib_queue_append(struct fiber_wait_queue *q, struct fib_waite
 	else
 		fib_store(&q->head, &w->link);
 	q->tail = &w->link;
-	q->length++;
 }
 
 static inline void fib_queue_unlink(struct fiber_wait_queue *q, struct fib_waiter *w)
@@ -77,13 +76,29 @@ static inline void fib_queue_unlink(struct fiber_wait_queue *q, struct fib_waite
 	else
 		q->tail = w->link.prev;
 	w->linked = false;
-	q->length--;
 }
 
 /* NULL when empty. */
 static inline struct fib_waiter *fib_queue_first(struct fiber_wait_queue *q)
 {
 	return fib_waiter_of(fib_load(&q->head));
+}
+
+/* Returns whether the queue has two waiters or more. */
+static inline bool fib_queue_has_several(const struct fiber_wait_queue *q)
+{
+	return fib_load(&q->head) != q->tail;
+}
+
+/* Count the waiters, by walking the queue. */
+static inline uint32_t fib_queue_length(const struct fiber_wait_queue *q)
+{
+	const struct fib_list *link;
+	uint32_t length = 0;
+
+	for (link = fib_load(&q->head); link; link = link->next)
+		length++;
+	return length;
 }
 
 /* Unlink the first waiter. Returns it; *ret: whom to wake once its wait is claimed. */
@@ -99,7 +114,6 @@ static inline struct fib_waiter *fib_queue_take_first(struct fiber_wait_queue *q
 		second->prev = NULL;
 	else
 		q->tail = NULL;
-	q->length--;
 	w->linked = false;
 	ret->fiber = parker->blocks ? NULL : parker->fiber;
 	ret->word = &parker->word;
@@ -169,6 +183,9 @@ static fib_always_inline int fib_queue_wait(struct fiber_wait_queue *q, struct f
 
 /* Claim the first waiter that can be claimed and wake it. Takes the lock. False: there is none. */
 bool fib_queue_wake_one(struct fiber_wait_queue *q);
+
+/* The same after fib_queue_enter() returned `section`, which it leaves. */
+bool fib_queue_wake_one_in(struct fiber_wait_queue *q, uint32_t section);
 
 static fib_always_inline int fib_queue_wait(struct fiber_wait_queue *q, struct fib_waiter *w,
 					    int64_t deadline)

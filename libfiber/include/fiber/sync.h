@@ -28,7 +28,7 @@ FIBER_BEGIN_DECLS
 
 struct fiber_wait_queue {
 	FIBER_ATOMIC(uint32_t) lock;
-	uint32_t length;
+	uint32_t own; /* of the object, under lock: touch.h, barrier.c */
 	FIBER_ATOMIC(void *) head;
 	void *tail;
 };

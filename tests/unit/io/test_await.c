@@ -156,7 +156,7 @@ static bool somebody_waits(struct fiber_chan *chan)
 	bool somebody;
 
 	fib_chan_lock(chan);
-	somebody = chan->sides[FIB_CHAN_RECV].length != 0;
+	somebody = fib_queue_occupied(&chan->sides[FIB_CHAN_RECV]);
 	fib_chan_unlock(chan);
 	return somebody;
 }

@@ -196,10 +196,10 @@ static void end_stubborn(unsigned carriers)
 	/* A fiber that never started has no handler; these fibers had started. */
 	assert_true(fib_load(&s.handlers) > 0);
 	/* No queue has a waiter: everything can be used and released. */
-	assert_int_equal(s.held.waiters.length, 0);
-	assert_int_equal(s.wanted.waiters.length, 0);
-	assert_int_equal(s.cond.waiters.length, 0);
-	assert_int_equal(s.sem.waiters.length, 0);
+	assert_null(s.held.waiters.head);
+	assert_null(s.wanted.waiters.head);
+	assert_null(s.cond.waiters.head);
+	assert_null(s.sem.waiters.head);
 	fiber_timer_free(s.timer);
 	assert_int_equal(fiber_chan_send(s.chan, "", 0), -ETIMEDOUT);
 	fiber_chan_unref(s.chan);

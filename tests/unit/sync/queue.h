@@ -43,7 +43,7 @@ static inline uint32_t queue_length(struct fiber_wait_queue *q)
 	uint32_t length;
 
 	fib_queue_lock(q);
-	length = q->length;
+	length = fib_queue_length(q);
 	fib_queue_unlock(q);
 	return length;
 }

@@ -125,7 +125,7 @@ static bool all_return(int mutex, int rwlock, int64_t deadline)
 	good = good && fiber_mutex_lock(&m, deadline) == mutex;
 	good = good && fiber_mutex_trylock(&m) == -EBUSY;
 	fiber_mutex_unlock(&m);
-	good = good && !fib_load(&m.owner) && !m.waiters.length;
+	good = good && !fib_load(&m.owner) && !m.waiters.head;
 	good = good && fiber_rwlock_wrlock(&l, deadline) == 0;
 	good = good && fiber_rwlock_wrlock(&l, deadline) == rwlock;
 	good = good && fiber_rwlock_rdlock(&l, deadline) == rwlock;
@@ -141,7 +141,7 @@ static bool all_return(int mutex, int rwlock, int64_t deadline)
 	fiber_rwlock_unlock(&l);
 	good = good && fiber_rwlock_wrlock(&l, deadline) == rwlock;
 	fiber_rwlock_unlock(&l);
-	return good && !l.owner && !l.state && !l.waiters.length;
+	return good && !l.owner && !l.state && !l.waiters.head;
 }
 
 static void *refused(void *arg)

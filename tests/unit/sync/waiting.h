@@ -13,7 +13,7 @@ static inline uint32_t waiting(struct fiber_chan *chan, enum fib_chan_side side)
 	uint32_t length;
 
 	fib_chan_lock(chan);
-	length = chan->sides[side].length;
+	length = fib_queue_length(&chan->sides[side]);
 	fib_chan_unlock(chan);
 	return length;
 }

@@ -66,7 +66,7 @@ static void *is_refused(void *arg)
 	must(fiber_sem_wait(&sem, FIBER_FOREVER) == -EDEADLK);
 	/* Nothing was armed or queued, and the fiber continues as if it had not tried. */
 	must(fib_load(&me->parker.word) == word);
-	must(sem.waiters.length == 0);
+	must(!sem.waiters.head);
 	must(fib_load(&me->wait_kind) == FIB_WAIT_NONE);
 	must(fiber_state(me) == FIBER_RUNNING);
 	must(fib_load(&s.pinned.count) == 1 && fib_load(&s.pinned.recorded) == 1);

@@ -158,7 +158,7 @@ static void *times_out(void *arg)
 
 	must(wait_in(&q, FIB_WAIT_SEM, 0, deadline) == -ETIMEDOUT);
 	must(fiber_now() >= deadline);
-	must(q.length == 0);
+	must(!q.head);
 	must(!fib_queue_wake_one(&q));
 	must(!fiber_self() || !fiber_self()->timers);
 	return arg;
@@ -232,7 +232,7 @@ static void check_races(unsigned racers)
 {
 	assert_int_equal(fib_load(&granted), fib_load(&wakes));
 	assert_int_equal(fib_load(&granted) + fib_load(&timed_out), racers * RACES);
-	assert_int_equal(q.length, 0);
+	assert_null(q.head);
 	assert_null(q.head);
 }
 
@@ -316,7 +316,7 @@ static void test_wait_mixes_fibers_and_threads_and_loses_no_grant(void **state)
 		assert_int_equal(fiber_join(f[i], &result, FIBER_FOREVER), 0);
 		assert_null(result.value);
 	}
-	assert_int_equal(q.length, 0);
+	assert_null(q.head);
 	carriers_stop(&s);
 }
 

@@ -47,7 +47,8 @@ static void holds(const char *numbers)
 	}
 	assert_null(link);
 	assert_ptr_equal(q.tail, before);
-	assert_int_equal(q.length, n);
+	assert_int_equal(fib_queue_length(&q), n);
+	assert_int_equal(fib_queue_has_several(&q), n > 1);
 }
 
 static void test_wait_queue_zeroed_is_empty(void **state)
@@ -188,7 +189,7 @@ static void *wakes_in_order(void *arg)
 	for (i = 0; i < N; i++)
 		must(fiber_spawn(waits, (void *)i, &f[i]) == 0);
 	fiber_yield();
-	must(q.length == N);
+	must(fib_queue_length(&q) == N);
 	for (i = 0; i < N; i++) {
 		must(fib_queue_wake_one(&q));
 		must(fiber_state(f[i]) == FIBER_RUNNABLE);
@@ -211,7 +212,7 @@ static void *wakes_all_in_order(void *arg)
 	for (i = 0; i < N; i++)
 		must(fiber_spawn(waits, (void *)i, &f[i]) == 0);
 	fiber_yield();
-	must(q.length == N);
+	must(fib_queue_length(&q) == N);
 	fib_queue_lock(&q);
 	fib_queue_claim_all(&q, &list);
 	fib_queue_unlock(&q);
