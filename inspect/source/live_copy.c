@@ -258,6 +258,7 @@ static void call_moving(struct ins_fiber *fiber)
 	fiber->row.wait_kind = FIB_WAIT_NONE;
 	fiber->row.wait_object = 0;
 	fiber->row.holder = fiber->row.readers = 0;
+	fiber->row.toucher = 0;
 	fiber->row.stack_used = 0;
 }
 

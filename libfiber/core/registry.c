@@ -109,13 +109,16 @@ static void object(enum fib_wait_kind kind, size_t name_size, size_t holder_at, 
 
 /*
  * Whether an object has waiters is published of objects whose waiters are in its queue until they are
- * woken, and that the program owns.
+ * woken, and that the program owns. These are also the objects that record who signals them (touch.h).
  */
 static void waiters(enum fib_wait_kind kind, size_t queue_at)
 {
 	fiber_registry.waiters[kind].offset =
 		(uint16_t)(queue_at + offsetof(struct fiber_wait_queue, head));
 	fiber_registry.waiters[kind].size = sizeof(((struct fiber_wait_queue *)0)->head);
+	fiber_registry.touchers[kind].offset =
+		(uint16_t)(queue_at + offsetof(struct fiber_wait_queue, own));
+	fiber_registry.touchers[kind].size = sizeof(((struct fiber_wait_queue *)0)->own);
 }
 
 /* Every object begins with its name. */

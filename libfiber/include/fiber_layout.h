@@ -141,6 +141,12 @@ struct fib_layout_stacks {
 	} at[FIB_LAYOUT_STACKS];
 };
 
+/*
+ * Which fiber was the only one that ever signalled, posted or set an object: the low half of its id.
+ * 0: nobody, or it is not known.
+ */
+#define FIB_TOUCHER_SEVERAL UINT32_MAX /* several fibers, or a thread */
+
 #define FIB_HOLDER_THREAD    (UINT64_C(1) << 63)
 #define FIB_HOLDER_CONTENDED (UINT64_C(1) << 62) /* not part of the id */
 
@@ -261,6 +267,8 @@ struct fib_layout {
 	 */
 	uint64_t stacks;
 	struct fib_layout_thread_wait thread_wait;
+	/* By wait kind: u32 of the object, see FIB_TOUCHER_SEVERAL. */
+	struct fib_layout_field touchers[FIB_LAYOUT_WAITS];
 };
 #define FIB_LAYOUT_SIZE_1 offsetof(struct fib_layout, register_count) /* in every registry */
 

@@ -214,6 +214,18 @@ static int read_waiters(const struct fib_layout *layout, struct fib_row *row, fi
 	return rc;
 }
 
+/* Read which fiber alone has signalled the object, if the program says where. */
+static int read_toucher(const struct fib_layout *layout, struct fib_row *row, fib_read_fn *read,
+			void *reader)
+{
+	const struct fib_layout_field f = layout->touchers[row->wait_kind];
+
+	row->toucher = 0;
+	if (f.size != sizeof row->toucher)
+		return 0;
+	return read(reader, row->wait_object + f.offset, &row->toucher, sizeof row->toucher);
+}
+
 int fib_row_resolve(const struct fib_layout *layout, struct fib_row *row, fib_read_fn *read,
 		    void *reader)
 {
@@ -244,6 +256,8 @@ int fib_row_resolve(const struct fib_layout *layout, struct fib_row *row, fib_re
 			return rc;
 	}
 	rc = read_waiters(layout, row, read, reader);
+	if (rc == 0)
+		rc = read_toucher(layout, row, read, reader);
 	if (rc < 0)
 		return rc;
 	memcpy(row->object_name, name, sizeof name);

@@ -61,7 +61,7 @@ struct fib_row {
 	uint64_t readers; /* FIB_READERS_* of the rwlock that it waits for; 0: none, or unknown */
 	uint64_t reads[FIB_ROW_READS]; /* rwlocks that it holds for reading; 0: a free slot */
 	uint32_t reading; /* how many it holds for reading; 0 also where that is not recorded */
-	uint32_t unused;
+	uint32_t toucher; /* of what it waits for: FIB_TOUCHER_SEVERAL; 0: nobody, or unknown */
 	uint64_t held;	  /* FIB_FIELD_HELD; 0 also where that is not recorded, or not sent */
 	uint64_t held_at; /* FIB_FIELD_HELD_AT */
 };
@@ -84,8 +84,9 @@ bool fib_row_waits(uint8_t state, uint8_t wait_kind, bool running, uint16_t pins
 /* Return whether other fibers may hold for reading what a wait of that kind is for. */
 bool fib_row_may_be_read(uint8_t wait_kind);
 
-/* Fill in object_name, holder, readers and FIB_ROW_FORGOTTEN by reading the wait object. Returns 0, or the read function's
- * error when the object cannot be read (it may have been freed meanwhile). */
+/* Fill in object_name, holder, readers, toucher and FIB_ROW_FORGOTTEN by reading the wait object.
+ * Returns 0, or the read function's error when the object cannot be read (it may have been freed
+ * meanwhile). */
 int fib_row_resolve(const struct fib_layout *layout, struct fib_row *row, fib_read_fn *read,
 		    void *reader);
 

@@ -34,9 +34,15 @@ static bool begin(struct fib_peer *peer, const void *payload, size_t length)
 	return true;
 }
 
+/* Whether one fiber alone has signalled what it waits for, and no deadline ends the wait. */
+static bool needs_toucher(const struct fib_row *row)
+{
+	return row->toucher && row->toucher != FIB_TOUCHER_SEVERAL && row->deadline == INT64_MAX;
+}
+
 /*
- * Most fibers have no labels and hold no locks, and their room would be an eighth of the answer for
- * a million fibers.
+ * Most fibers have no labels, hold no locks, and do not wait for one fiber's signal. The room of
+ * these would be an eighth of the answer for a million fibers.
  */
 static uint32_t row_size(const struct fib_cursor *c, const struct fib_row *row)
 {
@@ -44,7 +50,7 @@ static uint32_t row_size(const struct fib_cursor *c, const struct fib_row *row)
 
 	if (!row->labels)
 		wanted &= ~FIB_WIRE_WANT_LABELS;
-	if (!row->readers && !row->reading && !row->held)
+	if (!row->readers && !row->reading && !row->held && !needs_toucher(row))
 		wanted &= ~FIB_WIRE_WANT_READS;
 	return fib_walk_row_size(wanted);
 }

@@ -14,7 +14,7 @@
 #include "os/os.h"
 #include "service/sample.h"
 
-#define ROOM	     128u /* an object's name, holder, readers and waiters are within this many bytes */
+#define ROOM	     128u /* an object's name and all that is read of it are within this many bytes */
 #define WORTH_A_PIPE 16u /* reading this many objects takes as long as opening and closing one */
 
 struct copy {
@@ -52,6 +52,8 @@ static void find(const struct fib_row *row, struct copy *ret)
 		to = end_of(fiber_registry.readers);
 	if (end_of(fiber_registry.waiters[row->wait_kind]) > to)
 		to = end_of(fiber_registry.waiters[row->wait_kind]);
+	if (end_of(fiber_registry.touchers[row->wait_kind]) > to)
+		to = end_of(fiber_registry.touchers[row->wait_kind]);
 	if (to <= from || to - from > ROOM)
 		return;
 	ret->address = row->wait_object + from;

@@ -156,6 +156,7 @@ static int resolve(struct fib_row *row, struct fib_sample_object *last)
 	row->holder = last->row.holder;
 	row->readers = last->row.readers;
 	row->flags |= last->row.flags & FIB_ROW_FORGOTTEN;
+	row->toucher = last->row.toucher;
 	memcpy(row->object_name, last->row.object_name, sizeof row->object_name);
 	return last->rc;
 }
@@ -211,6 +212,7 @@ void fib_sample_forget_object(struct fib_row *row)
 {
 	row->holder = row->readers = 0;
 	row->flags &= (uint8_t)~FIB_ROW_FORGOTTEN;
+	row->toucher = 0;
 	memset(row->object_name, 0, sizeof row->object_name);
 }
 

@@ -16,6 +16,7 @@
 #include "fault.h"
 #include "sched/sched.h"
 #include "sync/mutex.h"
+#include "sync/touch.h"
 #include "wait/wait.h"
 #include "wait/wait_queue.h"
 
@@ -59,9 +60,13 @@ int fiber_cond_wait(struct fiber_cond *cond, struct fiber_mutex *mutex, int64_t 
 
 int fiber_cond_signal(struct fiber_cond *cond)
 {
+	uint32_t section;
+
 	fib_choice(cond);
 	fib_must_have(cond, "the condition");
-	fib_queue_wake_one(&cond->waiters);
+	section = fib_queue_enter(&cond->waiters);
+	fib_touch(&cond->waiters);
+	fib_queue_wake_one_in(&cond->waiters, section);
 	return 0;
 }
 
@@ -91,6 +96,7 @@ int fiber_cond_broadcast(struct fiber_cond *cond)
 	fib_choice(cond);
 	fib_must_have(cond, "the condition");
 	fib_queue_lock(&cond->waiters);
+	fib_touch(&cond->waiters);
 	fib_queue_claim_all(&cond->waiters, &list);
 	fib_queue_unlock(&cond->waiters);
 	mutex = shared_mutex(&list);

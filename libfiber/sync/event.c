@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "choice.h"
 #include "order.h"
+#include "sync/touch.h"
 #include "wait/wait.h"
 #include "wait/wait_queue.h"
 
@@ -55,6 +56,7 @@ int fiber_event_set(struct fiber_event *event)
 	fib_must_have(event, "the event");
 	fib_queue_lock(&event->waiters);
 	event->set = 1;
+	fib_touch(&event->waiters);
 	fib_order_release(event);
 	fib_queue_claim_all(&event->waiters, &list);
 	fib_queue_unlock(&event->waiters);

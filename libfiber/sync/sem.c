@@ -17,6 +17,7 @@
 #include "choice.h"
 #include "order.h"
 #include "sched/turn.h"
+#include "sync/touch.h"
 #include "wait/wait.h"
 #include "wait/wait_queue.h"
 
@@ -25,6 +26,8 @@ int fiber_sem_init(struct fiber_sem *sem, uint64_t count)
 	fib_must_have(sem, "the semaphore");
 	fib_queue_lock(&sem->waiters);
 	fib_store(&sem->count, count);
+	/* A semaphore that starts above 0 is a lock or a limit: whoever has taken it may post it. */
+	sem->waiters.own = count ? FIB_TOUCHER_SEVERAL : 0;
 	fib_queue_unlock(&sem->waiters);
 	return 0;
 }
@@ -98,6 +101,7 @@ int fiber_sem_post(struct fiber_sem *sem)
 	fib_must_have(sem, "the semaphore");
 	fib_order_release(sem);
 	section = fib_queue_enter(&sem->waiters);
+	fib_touch(&sem->waiters);
 	while (!claimed && fib_queue_first(&sem->waiters))
 		claimed = fib_queue_claim_first_in(&sem->waiters, section, &wake);
 	if (!claimed && fib_load(&sem->count) == UINT64_MAX)

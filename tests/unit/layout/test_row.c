@@ -308,6 +308,26 @@ static void test_row_waits_for_an_object_that_has_forgotten_it(void **state)
 	assert_false(row.flags & FIB_ROW_FORGOTTEN);
 }
 
+static void test_row_has_the_only_fiber_that_signalled_its_object(void **state)
+{
+	const uint32_t toucher = 7;
+
+	(void)state;
+	prepare_object(0);
+	memcpy(object + 48, &toucher, sizeof toucher);
+	row.toucher = 1;
+	assert_int_equal(fib_row_resolve(&l, &row, read_object, &base), 0);
+	assert_int_equal(row.toucher, 0); /* it is not published */
+	l.touchers[FIB_WAIT_MUTEX] = (struct fib_layout_field){48, 8};
+	assert_int_equal(fib_row_resolve(&l, &row, read_object, &base), 0);
+	assert_int_equal(row.toucher, 0); /* not as this reader knows it */
+	l.touchers[FIB_WAIT_MUTEX].size = 4;
+	assert_int_equal(fib_row_resolve(&l, &row, read_object, &base), 0);
+	assert_int_equal(row.toucher, 7);
+	l.touchers[FIB_WAIT_MUTEX].offset = UINT16_MAX;
+	assert_true(fib_row_resolve(&l, &row, read_object, &base) < 0);
+}
+
 static void test_row_has_failed_with_an_error_of_its_own(void **state)
 {
 	(void)state;
@@ -402,6 +422,7 @@ int main(void)
 		ROW_TEST(test_row_has_the_locks_that_it_reads),
 		ROW_TEST(test_row_resolves_the_readers_of_a_rwlock),
 		ROW_TEST(test_row_waits_for_an_object_that_has_forgotten_it),
+		ROW_TEST(test_row_has_the_only_fiber_that_signalled_its_object),
 		ROW_TEST(test_row_has_failed_with_an_error_of_its_own),
 		ROW_TEST(test_row_has_the_lock_that_it_took_last),
 		ROW_TEST(test_row_without_an_object_asks_nobody),
