@@ -138,6 +138,8 @@ struct ins_source {
 	struct fib_layout layout;
 	struct ins_modules *modules; /* never NULL, may be empty */
 	struct ins_problems problems;
+	/* Set by a read of all fibers: there may be more, as records could not be read. */
+	bool partial;
 	/*
 	 * How many incomplete fibers the callback has skipped in this read: their problems are not
 	 * reported. The callback counts them.

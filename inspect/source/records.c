@@ -178,6 +178,7 @@ static void say(struct walk *w, uint64_t done)
 {
 	const struct fib_layout *layout = &w->source->layout;
 
+	w->source->partial = w->why[0] || w->missing;
 	if (w->why[0])
 		ins_problems_add(&w->source->problems,
 				 "gave up after %llu of %llu fiber records: %s; fibers in the "
