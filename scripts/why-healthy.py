@@ -24,7 +24,7 @@ OLD = 1.3  # s: waits of this age count as long
 # Programs that run until they are killed, and print a line with "ready" when all is as it stays. Those that hold a lock while
 # others wait for it, keep a carrier or wait while pinned are left out: that is a fault.
 STAYS = ["trouble no-convoy", "trouble no-deadlock", "trouble no-carrier", "trouble no-pinned", "trouble no-stack",
-         "trouble no-growth", "trouble no-limits", "trouble no-forgotten", "trouble no-peer", "trouble no-offload",
+         "trouble no-growth", "trouble no-limits", "trouble no-forgotten", "trouble no-signal", "trouble no-peer", "trouble no-offload",
          "trouble no-failed", "places 2000", "family", "family --links 300", "turns", "turns --yield 50", "nameless",
          "runtimes", "digits --fibers 64", "digits --carriers 1 --no-spawn", "labels", "values", "values-plain"]
 # A server, and what keeps it busy; {port} is the port that it prints.

@@ -23,8 +23,8 @@ extern const struct ins_rule *const ins_rules[];
 
 extern const struct ins_rule ins_rule_stopped, ins_rule_deadlock, ins_rule_convoy, ins_rule_carrier,
 	ins_rule_delay, ins_rule_pinned, ins_rule_stack, ins_rule_growth, ins_rule_limits,
-	ins_rule_forgotten, ins_rule_peer, ins_rule_offload, ins_rule_failed, ins_rule_leaks,
-	ins_rule_recorder;
+	ins_rule_forgotten, ins_rule_signal, ins_rule_peer, ins_rule_offload, ins_rule_failed,
+	ins_rule_leaks, ins_rule_recorder;
 
 /*
  * Apply all rules, sort the findings, and put the first `most` of them into words. Returns 0 or a

@@ -292,6 +292,32 @@ static void test_a_recording_that_loses_events_is_found_while_it_goes_on(void **
 	harness_free(p);
 }
 
+/* Ask about a fault of the fixture trouble. */
+static void expect_trouble(const char *name, const char *text, const char *place)
+{
+	struct harness_process *p = cli_start(NULL, "ready ", "trouble", name, NULL);
+	struct harness_process *q =
+		cli_run("fiberctl", "why", cli_number((uint64_t)p->pid), "--for", "0.2", NULL);
+
+	cli_expect(q, SLOW);
+	cli_contains(q->out.bytes, text);
+	cli_contains(q->out.bytes, place);
+	harness_free(q);
+	harness_free(p);
+}
+
+static void test_lost_posts_and_sets_are_suspected_as_lost_signals_are(void **state)
+{
+	(void)state;
+	expect_trouble("signal",
+		       ": only fiber 6 \"producer\" ever signalled it, and fiber 6 has ended",
+		       " in work\n");
+	expect_trouble("signal-post", ": only fiber 4 ever posted it, and fiber 4 has ended",
+		       " in consume\n");
+	expect_trouble("signal-set", ": only fiber 4 ever set it, and fiber 4 has ended",
+		       " in follow\n");
+}
+
 static void test_usage_errors_are_named(void **state)
 {
 	(void)state;
@@ -310,6 +336,7 @@ int main(void)
 		cmocka_unit_test(test_growth_is_found_since_an_older_snapshot),
 		cmocka_unit_test(test_since_needs_a_snapshot_of_the_same_process),
 		cmocka_unit_test(test_a_recording_that_loses_events_is_found_while_it_goes_on),
+		cmocka_unit_test(test_lost_posts_and_sets_are_suspected_as_lost_signals_are),
 		cmocka_unit_test(test_usage_errors_are_named),
 		cmocka_unit_test(test_verdict_of_threads),
 		cmocka_unit_test(test_waits_that_no_fiber_and_no_thread_can_end_are_found),

@@ -110,6 +110,8 @@ const struct tool_command tool_why = {
 		"  delay     fibers that can run wait for 200ms at the 99th percentile\n"
 		"  pinned    fibers wait while they are pinned, for 1s and more\n"
 		"  forgotten fibers wait for 1s and more for an object without a waiter\n"
+		"  signal    fibers wait for 1s and more for a signal, and the only fiber that ever\n"
+		"            sent one has ended\n"
 		"  peer      5 connections or more to one address wait for an answer for 1s\n"
 		"  offload   a blocking call has waited for a thread for 1s and more\n"
 		"  failed    a background fiber has failed and was not joined\n"
