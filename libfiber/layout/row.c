@@ -220,10 +220,13 @@ static int read_toucher(const struct fib_layout *layout, struct fib_row *row, fi
 {
 	const struct fib_layout_field f = layout->touchers[row->wait_kind];
 
-	row->toucher = 0;
-	if (f.size != sizeof row->toucher)
-		return 0;
-	return read(reader, row->wait_object + f.offset, &row->toucher, sizeof row->toucher);
+	uint32_t toucher = 0;
+	int rc = 0;
+
+	if (f.size == sizeof toucher)
+		rc = read(reader, row->wait_object + f.offset, &toucher, sizeof toucher);
+	row->toucher = rc == 0 ? toucher : 0;
+	return rc;
 }
 
 int fib_row_resolve(const struct fib_layout *layout, struct fib_row *row, fib_read_fn *read,

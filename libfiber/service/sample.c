@@ -150,6 +150,7 @@ static int resolve(struct fib_row *row, struct fib_sample_object *last)
 		last->row.wait_object = row->wait_object;
 		last->row.wait_kind = row->wait_kind;
 		last->row.holder = last->row.readers = 0;
+		last->row.toucher = 0;
 		memset(last->row.object_name, 0, sizeof last->row.object_name);
 		last->rc = fib_row_resolve(&fiber_registry, &last->row, peek, last->pipe);
 	}

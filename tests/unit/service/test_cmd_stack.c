@@ -175,6 +175,34 @@ static void test_rows_have_room_for_labels_only_where_there_are_any(void **state
 	record_end(bare);
 }
 
+/* The size of the row of a fiber that waits until then. */
+static uint32_t size_of_waiter(struct fiber *waiter, int64_t deadline)
+{
+	waiter->wait_deadline = deadline;
+	ask(fiber_id(waiter));
+	assert_non_null(next_stack());
+	talk_end(&t);
+	return head.row_size;
+}
+
+static void test_rows_have_room_for_who_signals_only_where_one_fiber_alone_did(void **state)
+{
+	struct fiber *waiter = record_make("waiter", 65536, 4000);
+	struct fiber_sem sem = {.waiters = {.own = 7}};
+
+	(void)state;
+	waiter->wait_object = (uint64_t)(uintptr_t)&sem;
+	fib_store(&waiter->wait_kind, FIB_WAIT_SEM);
+	assert_int_equal(size_of_waiter(waiter, INT64_MAX), sizeof row);
+	assert_int_equal(row.toucher, 7);
+	assert_int_equal(size_of_waiter(waiter, 1), offsetof(struct fib_row, labels));
+	sem.waiters.own = FIB_TOUCHER_SEVERAL;
+	assert_int_equal(size_of_waiter(waiter, INT64_MAX), offsetof(struct fib_row, labels));
+	sem.waiters.own = 0;
+	assert_int_equal(size_of_waiter(waiter, INT64_MAX), offsetof(struct fib_row, labels));
+	record_end(waiter);
+}
+
 static void test_stack_larger_than_a_frame_is_cut_and_says_so(void **state)
 {
 	struct fiber *f = record_make("huge", 4u << 20, (4u << 20) - 4096);
@@ -247,6 +275,8 @@ int main(void)
 		cmocka_unit_test(test_stack_of_all_counts_those_without_bytes),
 		cmocka_unit_test(test_stacks_are_asked_for_without_labels_and_high_water_marks),
 		cmocka_unit_test(test_rows_have_room_for_labels_only_where_there_are_any),
+		cmocka_unit_test(
+			test_rows_have_room_for_who_signals_only_where_one_fiber_alone_did),
 		cmocka_unit_test(test_stack_larger_than_a_frame_is_cut_and_says_so),
 		cmocka_unit_test(test_stack_that_is_gone_says_so_and_the_next_is_whole),
 		cmocka_unit_test(test_stack_of_no_such_fiber_is_an_error),

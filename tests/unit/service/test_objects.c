@@ -92,6 +92,24 @@ static void test_objects_of_all_are_named_with_their_holders(void **state)
 	assert_true(is_empty(&through));
 }
 
+static void test_objects_say_which_fiber_alone_signalled_them(void **state)
+{
+	struct fiber_sem sems[MANY] = {0};
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < MANY; i++) {
+		sems[i].waiters.own = 200 + i;
+		all[i]->wait_object = (uint64_t)(uintptr_t)&sems[i];
+		fib_store(&all[i]->wait_kind, FIB_WAIT_SEM);
+	}
+	sample();
+	for (i = 0; i < MANY; i++) {
+		assert_int_equal(rcs[i], 0);
+		assert_int_equal(rows[i].toucher, 200 + i);
+	}
+}
+
 static void test_few_objects_open_nothing(void **state)
 {
 	(void)state;
@@ -179,6 +197,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_objects_of_all_are_named_with_their_holders,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(test_objects_say_which_fiber_alone_signalled_them,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(test_few_objects_open_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_objects_are_seen_without_a_descriptor_left,

@@ -219,6 +219,28 @@ static void test_sample_details_look_once_at_an_object_that_many_wait_for(void *
 	record_end(f);
 }
 
+static void test_sample_details_have_who_signalled_the_object_and_no_other(void **state)
+{
+	struct fiber *f = record_make("waiter", STACK, 512);
+	struct fiber_sem sem = {.waiters = {.own = 7}};
+	struct fib_sample_object last = {0};
+
+	(void)state;
+	f->wait_object = (uint64_t)(uintptr_t)&sem;
+	fib_store(&f->wait_kind, FIB_WAIT_SEM);
+	assert_true(fib_sample_row(record_index(f), fib_os_now(), &row));
+	assert_int_equal(fib_sample_details(&row, &last, FIB_WIRE_WANT_ALL), 0);
+	assert_int_equal(row.toucher, 7);
+	f->wait_object = 16;
+	assert_true(fib_sample_row(record_index(f), fib_os_now(), &row));
+	assert_int_equal(fib_sample_details(&row, &last, FIB_WIRE_WANT_ALL), -EFAULT);
+	assert_int_equal(row.toucher, 0);
+	row.toucher = 7;
+	fib_sample_forget_object(&row);
+	assert_int_equal(row.toucher, 0);
+	record_end(f);
+}
+
 static void test_sample_object_that_is_gone_is_an_error_every_time(void **state)
 {
 	struct fiber *f = record_make("waiter", STACK, 512);
@@ -280,6 +302,7 @@ int main(void)
 		cmocka_unit_test(test_sample_dead_fiber_has_no_stack_and_no_fault),
 		cmocka_unit_test(test_sample_details_name_the_object_and_its_holder),
 		cmocka_unit_test(test_sample_details_look_once_at_an_object_that_many_wait_for),
+		cmocka_unit_test(test_sample_details_have_who_signalled_the_object_and_no_other),
 		cmocka_unit_test(test_sample_object_that_is_gone_is_an_error_every_time),
 		cmocka_unit_test(test_sample_fiber_is_whole),
 		cmocka_unit_test(test_sample_sched_is_the_fibers_own),

@@ -105,6 +105,10 @@ static void test_a_hole_is_counted_and_what_is_around_it_is_seen(void **state)
 	assert_int_equal(ins_problems_lines(&source.problems), 1);
 	assert_non_null(strstr(ins_problems_text(&source.problems, 0, text, sizeof text),
 			       "3 of 40000 fiber records"));
+	assert_true(source.partial);
+	room_add(&room, RECORDS, bytes, MANY * size); /* the next read is whole */
+	assert_int_equal(run(), 0);
+	assert_false(source.partial);
 }
 
 static void test_nothing_at_all_is_an_error(void **state)
