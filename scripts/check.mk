@@ -100,9 +100,10 @@ soak: lib tools fixtures
 	@FIBER_SAN='$(SAN)' $(if $(filter thread,$(SAN)),setarch -R) scripts/soak.py $(BUILD)/bin $(SOAK_SECONDS)
 
 # Programs without a fault, about which `fiberctl why` and `fibertrace why` must report nothing. `check` asks twice.
+# LANES=4: about four programs at the same time.
 COUNT ?= 1000
 why-healthy: lib tools fixtures examples
-	@FIBER_BUILD='$(abspath $(BUILD))' scripts/why-healthy.py $(COUNT)
+	@LANES='$(LANES)' FIBER_BUILD='$(abspath $(BUILD))' scripts/why-healthy.py $(COUNT)
 
 # `fibertrace leaks` finds nothing in healthy programs, in LEAKS_LOOKS looks at each, and finds planted leaks.
 LEAKS_LOOKS ?= 1000

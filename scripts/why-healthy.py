@@ -4,8 +4,10 @@
 
 A false report is the worst fault of `why`. Each program is asked COUNT times, by fiberctl and by fibertrace in turn. An example
 ends by itself, so it is started again for each question; most are too short to be asked at all. Prints TAP, each report, and the
-number of reports. COUNT: 2 if it is not given. NAME: only these programs. The build folder is $FIBER_BUILD.
+number of reports. COUNT: 2 if it is not given. NAME: only these programs. The build folder is $FIBER_BUILD. $LANES programs are
+asked at the same time, each in a thread of its own; 1 if it is not given.
 """
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -24,8 +26,8 @@ OLD = 1.3  # s: waits of this age count as long
 # Programs that run until they are killed, and print a line with "ready" when all is as it stays. Those that hold a lock while
 # others wait for it, keep a carrier or wait while pinned are left out: that is a fault.
 STAYS = ["trouble no-convoy", "trouble no-deadlock", "trouble no-carrier", "trouble no-pinned", "trouble no-stack",
-         "trouble no-growth", "trouble no-limits", "trouble no-forgotten", "trouble no-signal", "trouble no-peer", "trouble no-offload",
-         "trouble no-failed", "places 2000", "family", "family --links 300", "turns", "turns --yield 50", "nameless",
+         "trouble no-growth", "trouble no-limits", "trouble no-forgotten", "trouble no-signal", "trouble no-peer",
+         "trouble no-offload", "trouble no-failed", "places 2000", "family", "family --links 300", "turns", "turns --yield 50", "nameless",
          "runtimes", "digits --fibers 64", "digits --carriers 1 --no-spawn", "labels", "values", "values-plain"]
 # A server, and what keeps it busy; {port} is the port that it prints.
 SERVERS = [("httpd", None), ("httpd --waiting 1000", None),
@@ -59,52 +61,64 @@ def ask(tool, pid, between=BETWEEN):
     if done.returncode == 2:
         return None
     if done.returncode not in (0, 1, 3, 4):
-        sys.exit("why-healthy.py: %s why ended with %d:\n%s" % (tool, done.returncode, done.stderr.decode()))
+        raise ToolFailed("%s why ended with %d:\n%s" % (tool, done.returncode, done.stderr.decode()))
     return json.loads(done.stdout)["findings"]
 
 
-class Count:
-    def __init__(self):
-        self.number = self.asked = self.reports = self.failed = 0
+class ToolFailed(Exception):
+    pass
 
-    def note(self, name, findings):
+
+class Answers:
+    """What was reported about one program."""
+
+    def __init__(self, name):
+        self.name = name
+        self.asked = 0
+        self.reports = []
+        self.enough = False  # it was asked as often as it should be
+        self.skip = ""  # why it may have been asked less
+
+    def note(self, findings):
         self.asked += 1
         for finding in findings:
-            self.reports += 1
-            print("# %s: %s: %s: %s" % (name, finding["rule"], finding["text"], "; ".join(finding["evidence"])))
+            self.reports.append("# %s: %s: %s: %s" % (self.name, finding["rule"], finding["text"],
+                                                      "; ".join(finding["evidence"])))
 
-    def done(self, name, before, asked, skip=""):
-        """asked: whether it was asked as often as it should be; skip: why it may not have been."""
-        self.number += 1
-        fine = self.reports == before and (asked or skip)
-        self.failed += not fine
-        print("%s %d - %s: %d reports%s" % ("ok" if fine else "not ok", self.number, name, self.reports - before,
-                                            "" if asked else skip or ", not asked"), flush=True)
+    def fine(self):
+        return not self.reports and bool(self.enough or self.skip)
+
+    def tell(self, number):
+        for report in self.reports:
+            print(report)
+        print("%s %d - %s: asked %d times, %d reports%s" % ("ok" if self.fine() else "not ok", number, self.name, self.asked,
+                                                            len(self.reports), "" if self.enough else
+                                                            self.skip or ", not asked"), flush=True)
 
 
 def tool_of(i):
     return ("fiberctl", "fibertrace")[i % 2]
 
 
-def ask_often(name, program, times, count, between=BETWEEN):
-    before, asked = count.reports, 0
+def ask_often(answers, program, times, between=BETWEEN):
     for i in range(times):
         findings = ask(tool_of(i), program.process.pid, between)
         if findings is not None:
-            asked += 1
-            count.note(name, findings)
-    count.done(name, before, asked == times and program.process.poll() is None)
+            answers.note(findings)
+    answers.enough = answers.asked == times and program.process.poll() is None
+    return answers
 
 
-def stays(words, times, count):
+def stays(words, times):
     program = Program(["bin/" + words.split()[0], *words.split()[1:]])
     program.line(b"ready")
     time.sleep(OLD)
-    ask_often(words, program, times, count, GROWS if "growth" in words else BETWEEN)
+    answers = ask_often(Answers(words), program, times, GROWS if "growth" in words else BETWEEN)
     program.end()
+    return answers
 
 
-def serves(server, client, times, count):
+def serves(server, client, times):
     program = Program(["bin/" + server.split()[0], *server.split()[1:]])
     port = program.line(b"127.0.0.1", b"port").replace("/", " ").split(":")[-1].split()[0]
     other = None
@@ -113,43 +127,58 @@ def serves(server, client, times, count):
         other = Program(["bin/" + words[0], *words[1:]])
         other.line(b"open")
     time.sleep(OLD)
-    ask_often(server + (" with " + client.replace(" {port}", "") if client else ""), program, times, count)
+    answers = ask_often(Answers(server + (" with " + client.replace(" {port}", "") if client else "")), program, times)
     if other:
         other.end()
     program.end()
+    return answers
 
 
-def example(name, times, count):
-    before, asked = count.reports, 0
+def example(name, times):
+    answers = Answers(name)
+    answers.skip = " # SKIP it ends too soon"
     end = time.monotonic() + 2
     for i in range(times):
         program = Program(["examples/" + name])
         findings = ask(tool_of(i), program.process.pid)
         if findings is not None:
-            asked += 1
-            count.note(name, findings)
+            answers.note(findings)
         program.end()
-        if not asked and time.monotonic() > end:
+        if not answers.asked and time.monotonic() > end:
             break
-    count.done(name, before, asked, " # SKIP it ends too soon")
+    answers.enough = answers.asked > 0
+    return answers
+
+
+def programs(names, times):
+    """For each program the function that asks about it, and its arguments."""
+    found = [(stays, words, times) for words in STAYS]
+    found += [(serves, server, client, times) for server, client in SERVERS]
+    found += [(example, path.name, times) for path in sorted((BUILD / "examples").iterdir())
+              if path.is_file() and os.access(path, os.X_OK)]
+    return [each for each in found if not names or each[1].split()[0] in names]
 
 
 def main():
     times = int(sys.argv[1]) if len(sys.argv) > 1 else 2
-    names = sys.argv[2:]
-    count = Count()
-    for words in STAYS:
-        if not names or words.split()[0] in names:
-            stays(words, times, count)
-    for server, client in SERVERS:
-        if not names or server.split()[0] in names:
-            serves(server, client, times, count)
-    for path in sorted((BUILD / "examples").iterdir()):
-        if path.is_file() and os.access(path, os.X_OK) and (not names or path.name in names):
-            example(path.name, times, count)
-    print("1..%d" % count.number)
-    print("# asked %d times about %d programs: %d reports" % (count.asked, count.number, count.reports))
-    return 1 if count.reports or count.failed else 0
+    lanes = int(os.environ.get("LANES") or 1)
+    number = asked = reports = failed = 0
+    with concurrent.futures.ThreadPoolExecutor(lanes) as pool:
+        waiting = [pool.submit(*each) for each in programs(sys.argv[2:], times)]
+        try:
+            for number, each in enumerate(waiting, 1):
+                answers = each.result()
+                answers.tell(number)
+                asked += answers.asked
+                reports += len(answers.reports)
+                failed += not answers.fine()
+        except ToolFailed as e:
+            for each in waiting:
+                each.cancel()
+            sys.exit("why-healthy.py: %s" % e)
+    print("1..%d" % number)
+    print("# asked %d times about %d programs: %d reports" % (asked, number, reports))
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":
