@@ -27,8 +27,9 @@ OLD = 1.3  # s: waits of this age count as long
 # others wait for it, keep a carrier or wait while pinned are left out: that is a fault.
 STAYS = ["trouble no-convoy", "trouble no-deadlock", "trouble no-carrier", "trouble no-pinned", "trouble no-stack",
          "trouble no-growth", "trouble no-limits", "trouble no-forgotten", "trouble no-signal", "trouble no-peer",
-         "trouble no-offload", "trouble no-failed", "places 2000", "family", "family --links 300", "turns", "turns --yield 50", "nameless",
-         "runtimes", "digits --fibers 64", "digits --carriers 1 --no-spawn", "labels", "values", "values-plain"]
+         "trouble no-offload", "trouble no-failed", "places 2000", "family", "family --links 300", "turns",
+         "turns --yield 50", "nameless", "runtimes", "digits --fibers 64", "digits --carriers 1 --no-spawn", "labels",
+         "values", "values-plain"]
 # A server, and what keeps it busy; {port} is the port that it prints.
 SERVERS = [("httpd", None), ("httpd --waiting 1000", None),
            ("httpd --carriers 2", "load {port} --connections 300 --pause 0"),
