@@ -38,11 +38,18 @@ struct alive {
 	size_t count;
 };
 
+static bool is_signalled(unsigned wait_kind)
+{
+	return wait_kind == FIB_WAIT_COND || wait_kind == FIB_WAIT_SEM ||
+	       wait_kind == FIB_WAIT_EVENT;
+}
+
 static bool may_have_it(const struct ins_look *look, const struct ins_fiber *fiber)
 {
 	const struct fib_row *row = &fiber->row;
 
-	return row->toucher && row->toucher != FIB_TOUCHER_SEVERAL && ins_look_waits(fiber) &&
+	return is_signalled(row->wait_kind) && row->toucher &&
+	       row->toucher != FIB_TOUCHER_SEVERAL && ins_look_waits(fiber) &&
 	       ins_look_knows_age(fiber) && row->deadline == INT64_MAX &&
 	       row->age >= INS_LOOK_LONG && ins_look_stayed(look, fiber);
 }
@@ -71,6 +78,11 @@ static int find_waiters(const struct ins_look *look, struct waiter **ret, size_t
 	*ret = NULL;
 	*ret_count = 0;
 	for (i = 0; i < n; i++) {
+		const struct ins_node *node = ins_graph_at(look->last.graph, i);
+
+		/* Most fibers need not be looked at more closely. */
+		if (!is_signalled(node->kind) || node->age < INS_LOOK_LONG)
+			continue;
 		ins_look_get(look, i, &fiber);
 		if (!may_have_it(look, &fiber))
 			continue;
@@ -97,11 +109,10 @@ static int by_number(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* table NULL: none is alive. -ENOMEM. */
-static int find_alive(struct ins_table *table, struct alive *ret)
+/* graph NULL: none is alive. -ENOMEM. */
+static int find_alive(const struct ins_graph *graph, struct alive *ret)
 {
-	const size_t n = table ? ins_table_count(table) : 0;
-	struct ins_fiber fiber;
+	const size_t n = graph ? ins_graph_fibers(graph) : 0;
 	bool sorted = true;
 	size_t i;
 
@@ -109,10 +120,11 @@ static int find_alive(struct ins_table *table, struct alive *ret)
 	if (!ret->low)
 		return -ENOMEM;
 	for (i = 0; i < n; i++) {
-		ins_table_get(table, i, &fiber);
-		if ((fiber.flags & INS_FIBER_THREAD) || fiber.row.state == FIBER_DEAD)
+		const struct ins_node *node = ins_graph_at(graph, i);
+
+		if (node->dead)
 			continue;
-		ret->low[ret->count++] = (uint32_t)fiber.row.id;
+		ret->low[ret->count++] = (uint32_t)node->id;
 		sorted = sorted &&
 			 (ret->count < 2 || ret->low[ret->count - 2] < ret->low[ret->count - 1]);
 	}
@@ -160,9 +172,9 @@ static int find(struct ins_look *look, struct ins_findings *ret)
 
 	/* The toucher may be among the fibers that could not be read. */
 	if (rc == 0 && count && !look->source->partial) {
-		rc = find_alive(look->earlier.table, &alive[0]);
+		rc = find_alive(look->earlier.graph, &alive[0]);
 		if (rc == 0)
-			rc = find_alive(look->last.table, &alive[1]);
+			rc = find_alive(look->last.graph, &alive[1]);
 		if (rc == 0)
 			rc = report(waiters, count, alive, ret);
 	}
@@ -181,9 +193,10 @@ static void collect_ids(const struct ins_look *look, const struct ins_fiber *lon
 	size_t i;
 
 	for (i = 0; i < n; i++) {
+		if (ins_graph_at(look->last.graph, i)->object != longest->row.wait_object)
+			continue;
 		ins_look_get(look, i, &fiber);
-		if (fiber.row.wait_object == longest->row.wait_object &&
-		    fiber.row.toucher == longest->row.toucher && may_have_it(look, &fiber))
+		if (fiber.row.toucher == longest->row.toucher && may_have_it(look, &fiber))
 			ins_sample_lowest(&f->ids, fiber.row.id);
 	}
 }
@@ -198,16 +211,10 @@ static const char *done_to(unsigned wait_kind)
 /* Whether no fiber can have had another id with the same low half. */
 static bool are_ids_short(const struct ins_look *look)
 {
-	size_t i = ins_look_count(look);
-	struct ins_fiber fiber = {0};
+	const struct ins_graph *graph = look->last.graph;
+	const size_t n = ins_graph_fibers(graph);
 
-	/* Ids of threads are the highest. */
-	do {
-		if (!i--)
-			return true;
-		ins_look_get(look, i, &fiber);
-	} while (fiber.flags & INS_FIBER_THREAD);
-	return fiber.row.id <= UINT32_MAX;
+	return !n || ins_graph_at(graph, n - 1)->id <= UINT32_MAX;
 }
 
 /* only fiber 7 "producer" ever signalled it, and fiber 7 has ended */
