@@ -4,8 +4,11 @@
 
 A false report is the worst fault of `why`. Each program is asked COUNT times, by fiberctl and by fibertrace in turn. An example
 ends by itself, so it is started again for each question; most are too short to be asked at all. Prints TAP, each report, and the
-number of reports. COUNT: 2 if it is not given. NAME: only these programs. The build folder is $FIBER_BUILD. $LANES programs are
-asked at the same time, each in a thread of its own; 1 if it is not given.
+number of reports. On a busy machine a program may have no CPU for longer than its fibers should wait for a carrier: then that
+report is true of the machine, and it is shown but not counted.
+
+COUNT: 2 if it is not given. NAME: only these programs. The build folder is $FIBER_BUILD. $LANES programs are asked at the same
+time, each in a thread of its own; 1 if it is not given.
 """
 import concurrent.futures
 import json
@@ -22,6 +25,8 @@ SECONDS = 60  # limit of a question
 BETWEEN = "0.05"  # s between the readings: more questions in the same time
 GROWS = "2"  # the same for the rule of growth, which looks at no shorter time
 OLD = 1.3  # s: waits of this age count as long
+OF_CPU = ("delay", "carrier")  # rules that report also a program that has no CPU ...
+NO_CPU = 0.5  # ... for this part of the time
 
 # Programs that run until they are killed, and print a line with "ready" when all is as it stays. Those that hold a lock while
 # others wait for it, keep a carrier or wait while pinned are left out: that is a fault.
@@ -66,6 +71,17 @@ def ask(tool, pid, between=BETWEEN):
     return json.loads(done.stdout)["findings"]
 
 
+def waited(pid):
+    """For how long the threads of a process have waited for a CPU, ns. A wait counts when it is over."""
+    total = 0
+    for path in pathlib.Path("/proc/%d/task" % pid).glob("*/schedstat"):
+        try:
+            total += int(path.read_text(encoding="ascii").split()[1])
+        except OSError:
+            pass  # it has ended
+    return total
+
+
 class ToolFailed(Exception):
     pass
 
@@ -77,20 +93,24 @@ class Answers:
         self.name = name
         self.asked = 0
         self.reports = []
+        self.busy = []  # reports that are true of the machine
         self.enough = False  # it was asked as often as it should be
         self.skip = ""  # why it may have been asked less
 
-    def note(self, findings):
+    def note(self, findings, starved=False):
+        """starved: the program had no CPU."""
         self.asked += 1
         for finding in findings:
-            self.reports.append("# %s: %s: %s: %s" % (self.name, finding["rule"], finding["text"],
-                                                      "; ".join(finding["evidence"])))
+            busy = starved and finding["rule"] in OF_CPU
+            (self.busy if busy else self.reports).append(
+                "# %s: %s%s: %s: %s" % (self.name, "without a CPU: " if busy else "", finding["rule"], finding["text"],
+                                        "; ".join(finding["evidence"])))
 
     def fine(self):
         return not self.reports and bool(self.enough or self.skip)
 
     def tell(self, number):
-        for report in self.reports:
+        for report in self.reports + self.busy:
             print(report)
         print("%s %d - %s: asked %d times, %d reports%s" % ("ok" if self.fine() else "not ok", number, self.name, self.asked,
                                                             len(self.reports), "" if self.enough else
@@ -102,10 +122,14 @@ def tool_of(i):
 
 
 def ask_often(answers, program, times, between=BETWEEN):
+    pid = program.process.pid
     for i in range(times):
-        findings = ask(tool_of(i), program.process.pid, between)
+        before, since = waited(pid), time.monotonic_ns()
+        findings = ask(tool_of(i), pid, between)
+        if findings:
+            time.sleep(0.5)  # the wait may go on
         if findings is not None:
-            answers.note(findings)
+            answers.note(findings, waited(pid) - before >= NO_CPU * (time.monotonic_ns() - since))
     answers.enough = answers.asked == times and program.process.poll() is None
     return answers
 
@@ -163,7 +187,7 @@ def programs(names, times):
 def main():
     times = int(sys.argv[1]) if len(sys.argv) > 1 else 2
     lanes = int(os.environ.get("LANES") or 1)
-    number = asked = reports = failed = 0
+    number = asked = reports = busy = failed = 0
     with concurrent.futures.ThreadPoolExecutor(lanes) as pool:
         waiting = [pool.submit(*each) for each in programs(sys.argv[2:], times)]
         try:
@@ -172,13 +196,14 @@ def main():
                 answers.tell(number)
                 asked += answers.asked
                 reports += len(answers.reports)
+                busy += len(answers.busy)
                 failed += not answers.fine()
         except ToolFailed as e:
             for each in waiting:
                 each.cancel()
             sys.exit("why-healthy.py: %s" % e)
     print("1..%d" % number)
-    print("# asked %d times about %d programs: %d reports" % (asked, number, reports))
+    print("# asked %d times about %d programs: %d reports, and %d of programs without a CPU" % (asked, number, reports, busy))
     return 1 if failed else 0
 
 
