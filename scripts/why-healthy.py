@@ -121,15 +121,26 @@ def tool_of(i):
     return ("fiberctl", "fibertrace")[i % 2]
 
 
+def part_waited(pid, before, since):
+    """For which part of the time since then the threads of a process have waited for a CPU; it may be more than 1."""
+    return (waited(pid) - before) / (time.monotonic_ns() - since)
+
+
+def ask_once(answers, i, pid, between=BETWEEN):
+    before, since = waited(pid), time.monotonic_ns()
+    findings = ask(tool_of(i), pid, between)
+    if findings is None:
+        return
+    part = part_waited(pid, before, since)
+    if findings:
+        time.sleep(0.5)  # a wait may go on; or the program has ended meanwhile
+        part = max(part, part_waited(pid, before, since))
+    answers.note(findings, part >= NO_CPU)
+
+
 def ask_often(answers, program, times, between=BETWEEN):
-    pid = program.process.pid
     for i in range(times):
-        before, since = waited(pid), time.monotonic_ns()
-        findings = ask(tool_of(i), pid, between)
-        if findings:
-            time.sleep(0.5)  # the wait may go on
-        if findings is not None:
-            answers.note(findings, waited(pid) - before >= NO_CPU * (time.monotonic_ns() - since))
+        ask_once(answers, i, program.process.pid, between)
     answers.enough = answers.asked == times and program.process.poll() is None
     return answers
 
@@ -165,9 +176,7 @@ def example(name, times):
     end = time.monotonic() + 2
     for i in range(times):
         program = Program(["examples/" + name])
-        findings = ask(tool_of(i), program.process.pid)
-        if findings is not None:
-            answers.note(findings)
+        ask_once(answers, i, program.process.pid)
         program.end()
         if not answers.asked and time.monotonic() > end:
             break
