@@ -10,17 +10,6 @@
 #define LASTS 3
 #define SLOW  4
 
-static const json_t *finding(const json_t *answer, const char *rule)
-{
-	const json_t *found;
-	size_t i;
-
-	json_array_foreach (json_object_get(answer, "findings"), i, found)
-		if (!strcmp(json_text(found, "rule"), rule))
-			return found;
-	return NULL;
-}
-
 static void test_text_has_the_numbers_the_place_and_the_command_for_more(void **state)
 {
 	struct harness_process *p = cli_start(NULL, "ready ", "trouble", "convoy", NULL), *q;
@@ -74,7 +63,7 @@ static void test_text_of_a_healthy_program_says_what_it_waits_for(void **state)
 static void expect_of_threads(const char *who, const char *rule, int code, const char *place)
 {
 	json_t *answer = json_ended(cli_run("fibertrace", "why", who, "--json", NULL), code);
-	const json_t *found = rule ? finding(answer, rule) : NULL;
+	const json_t *found = rule ? json_finding(answer, rule) : NULL;
 
 	if (json_array_size(json_object_get(answer, "findings")) != (rule ? 1u : 0u))
 		fail_msg("%s: %s", who, json_dumps(answer, 0));
@@ -205,7 +194,7 @@ static bool has_grown(void *context)
 
 	if (ret) {
 		answer = json_ended(p, SLOW);
-		assert_non_null(finding(answer, "growth"));
+		assert_non_null(json_finding(answer, "growth"));
 		json_decref(answer);
 	} else {
 		/* The snapshot is not old enough yet. */
@@ -269,7 +258,7 @@ static bool has_lost_events(void *pid)
 
 	if (ret) {
 		answer = json_ended(p, SLOW);
-		ret = finding(answer, "recorder") != NULL;
+		ret = json_finding(answer, "recorder") != NULL;
 		json_decref(answer);
 	} else {
 		harness_free(p);

@@ -54,17 +54,6 @@ static const struct trouble {
 	{"no-failed", NULL, 0, "", true, "0.2"},
 };
 
-static const json_t *finding(const json_t *answer, const char *rule)
-{
-	const json_t *found;
-	size_t i;
-
-	json_array_foreach (json_object_get(answer, "findings"), i, found)
-		if (!strcmp(json_text(found, "rule"), rule))
-			return found;
-	return NULL;
-}
-
 /*
  * A process that does not run delays fibers and calls without a fault of its own. The core was written
  * before the stop: a debugger has read all pages of all stacks.
@@ -81,7 +70,7 @@ static void expect(const struct trouble *t, const char *tool, const char *who, b
 	struct harness_process *p = cli_run(tool, "why", who, "--json", "--for", t->time, NULL);
 	json_t *answer = json_ended(p, stopped ? LASTS : t->code);
 	const size_t count = json_array_size(json_object_get(answer, "findings"));
-	const json_t *found = t->rule ? finding(answer, t->rule) : NULL;
+	const json_t *found = t->rule ? json_finding(answer, t->rule) : NULL;
 	const bool hidden = stopped && hidden_by_a_stop(t);
 
 	if (count != (stopped ? 1u : 0u) + (t->rule && !hidden ? 1u : 0u))
@@ -89,7 +78,7 @@ static void expect(const struct trouble *t, const char *tool, const char *who, b
 	json_promise(answer, "answer", JSON_ANSWER " findings:a found:i");
 	assert_int_equal(json_int(answer, "found"), count);
 	if (stopped)
-		assert_non_null(finding(answer, "stopped"));
+		assert_non_null(json_finding(answer, "stopped"));
 	if (t->rule && !hidden) {
 		assert_non_null(found);
 		json_promise(found, "finding",

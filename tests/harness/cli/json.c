@@ -157,3 +157,14 @@ json_int_t json_int(const json_t *object, const char *key)
 
 	return json_is_integer(value) ? json_integer_value(value) : -1;
 }
+
+const json_t *json_finding(const json_t *answer, const char *rule)
+{
+	const json_t *found;
+	size_t i;
+
+	json_array_foreach (json_object_get(answer, "findings"), i, found)
+		if (!strcmp(json_text(found, "rule"), rule))
+			return found;
+	return NULL;
+}

@@ -45,6 +45,9 @@ void json_promise_frames(const json_t *frames);
 /* The row with this id in answer.fibers, or NULL. */
 json_t *json_fiber(const json_t *answer, uint64_t id);
 
+/* The first finding of an answer of `why` that is of this rule, or NULL. */
+const json_t *json_finding(const json_t *answer, const char *rule);
+
 /* A string or integer member; "" and -1 if it is null or missing. */
 const char *json_text(const json_t *object, const char *key);
 json_int_t json_int(const json_t *object, const char *key);
