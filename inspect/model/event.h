@@ -45,7 +45,4 @@ const char *ins_event_doing(const struct fib_layout *layout, const struct ins_ev
 /* The kind of event in one word for scripts: "computing", "system-call", "memory", "pinned". */
 const char *ins_event_kind(const struct ins_event *event);
 
-/* The name of a system call of this machine. NULL: not one that programs sleep in. */
-const char *ins_event_call(int64_t number);
-
 #endif

@@ -6,7 +6,7 @@
 
 #include <inttypes.h>
 
-#include "inspect/model/event.h"
+#include "inspect/model/call_names.h"
 #include "inspect/render/render_waits.h"
 #include "inspect/text/duration.h"
 #include "inspect/text/escape.h"
@@ -171,7 +171,7 @@ void ins_text_deadlock(FILE *out, const struct fib_layout *layout,
 /* "pause", or the number of an unknown call; NULL: in no call, or not known. Returns buf. */
 static const char *call_of(const struct ins_thread_stack *stack, char *buf, size_t size)
 {
-	const char *name = ins_event_call(stack->call);
+	const char *name = ins_call_name(stack->call);
 
 	if (stack->call < 0)
 		return NULL;

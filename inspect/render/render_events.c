@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "inspect/model/call_names.h"
 #include "inspect/text/escape.h"
 #include "inspect/text/duration.h"
 #include "inspect/symbols/program_frame.h"
@@ -115,7 +116,7 @@ static json_t *site_object(struct ins_symbols *symbols, const struct ins_walk *w
 /* The name of the call, or its number as a text: a key has one type. */
 static json_t *call_of(const struct ins_event *event)
 {
-	const char *name = ins_event_call(event->e.call);
+	const char *name = ins_call_name(event->e.call);
 	char number[24];
 
 	if (event->e.doing != FIB_WIRE_DOING_CALLS)

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <sys/syscall.h>
 
-#include "inspect/model/event.h"
+#include "inspect/model/call_names.h"
 #include "inspect/model/words.h"
 #include "inspect/threads/deadline.h"
 #include "inspect/threads/descriptor.h"
@@ -34,7 +34,7 @@ static void take_sleep(const struct ins_sleeper *s, struct fib_row *row)
 
 static void take_other(const struct ins_sleeper *s, struct fib_row *row)
 {
-	const char *name = ins_event_call(s->at->call);
+	const char *name = ins_call_name(s->at->call);
 
 	row->wait_kind = INS_WAIT_CALL;
 	if (name)

@@ -116,14 +116,6 @@ static void test_words_say_what_it_did(void **state)
 	assert_string_equal(ins_event_kind(&event), "pinned");
 }
 
-static void test_calls_have_names_where_programs_sleep_in_them(void **state)
-{
-	(void)state;
-	assert_string_equal(ins_event_call(SYS_read), "read");
-	assert_string_equal(ins_event_call(SYS_epoll_pwait), "epoll_pwait");
-	assert_null(ins_event_call(-1));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -132,7 +124,6 @@ int main(void)
 		cmocka_unit_test_setup(test_an_event_that_lies_about_its_size_is_refused, begin),
 		cmocka_unit_test_setup(test_an_event_that_lies_about_all_else_is_harmless, begin),
 		cmocka_unit_test_setup(test_words_say_what_it_did, begin),
-		cmocka_unit_test(test_calls_have_names_where_programs_sleep_in_them),
 	};
 
 	return HEAD_RUN(tests, NULL, NULL);
