@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "inspect/model/call_names.h"
+#include "inspect/model/running.h"
 #include "inspect/model/words.h"
 
 #define OLDEST offsetof(struct fib_wire_event, entry) /* what every process sends */
@@ -68,22 +68,17 @@ const char *ins_event_kind(const struct ins_event *event)
 const char *ins_event_doing(const struct fib_layout *layout, const struct ins_event *event,
 			    char *buf, size_t size)
 {
-	const char *call;
 	char wait[256];
 
 	switch (event->e.doing) {
 	case FIB_WIRE_DOING_COMPUTES:
-		snprintf(buf, size, "computing");
+		ins_running_words(INS_DOING_COMPUTES, -1, buf, size);
 		break;
 	case FIB_WIRE_DOING_CALLS:
-		call = ins_call_name(event->e.call);
-		if (call)
-			snprintf(buf, size, "in system call %s", call);
-		else
-			snprintf(buf, size, "in system call %lld", (long long)event->e.call);
+		ins_running_words(INS_DOING_CALLS, event->e.call, buf, size);
 		break;
 	case FIB_WIRE_DOING_FAULTS:
-		snprintf(buf, size, "waiting for memory");
+		ins_running_words(INS_DOING_FAULTS, -1, buf, size);
 		break;
 	case FIB_WIRE_DOING_WAITS:
 		ins_words_wait(layout, &event->fiber, true, wait, sizeof wait);

@@ -141,8 +141,8 @@ struct ins_source {
 	/* Set by a read of all fibers: there may be more, as records could not be read. */
 	bool partial;
 	/*
-	 * How many incomplete fibers the callback has skipped in this read: their problems are not
-	 * reported. The callback counts them.
+	 * How many incomplete fibers the callback has skipped, or completed, in this read: their
+	 * problems are not reported. The callback counts them.
 	 */
 	uint64_t passed;
 	fib_read_fn *memory; /* NULL: this source has no memory */
@@ -175,6 +175,7 @@ struct fib_wire_events;
 struct ins_thread_stack;
 struct ins_thread_ids;
 struct ins_regions;
+struct ins_running;
 
 /* Called for each event (event.h). A result other than 0 ends the read, which returns it. */
 typedef int ins_event_fn(void *context, const struct ins_event *event);
@@ -216,6 +217,11 @@ struct ins_source_ops {
 	 */
 	int (*thread_stopped)(struct ins_source *source, uint64_t tid,
 			      struct ins_thread_stack *ret);
+	/*
+	 * Complete *ret, which ins_running_begin() has set to a fiber that runs (running.h). Returns 0
+	 * or a negative errno, then without bytes. NULL: not supported.
+	 */
+	int (*running)(struct ins_source *source, struct ins_running *ret);
 };
 
 void ins_source_close(struct ins_source *source);

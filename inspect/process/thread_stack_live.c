@@ -59,21 +59,28 @@ static int look(struct ins_source *source, uint64_t tid, struct ins_thread_stack
 	return 0;
 }
 
-int ins_thread_stack_live(struct ins_source *source, uint64_t tid, struct ins_thread_stack *ret)
+int ins_thread_stack_asleep(struct ins_source *source, uint64_t tid, struct ins_thread_stack *ret)
 {
-	char name[INS_THREAD_NAME];
 	int rc = -EAGAIN;
 	unsigned i;
 
 	ins_thread_stack_begin(ret, tid, FIB_WIRE_THREAD_HIDDEN);
-	/* If the process numbers its threads differently, this number may be another thread's. */
-	if (ins_thread_look(source->pid, tid, name) == INS_THREAD_UNKNOWN)
-		return 0;
 	for (i = 0; rc == -EAGAIN && i < TRIES; i++) {
 		ins_thread_stack_free(ret);
 		rc = look(source, tid, ret);
 	}
 	return rc == -EAGAIN ? ins_thread_stack_none(ret, tid, FIB_WIRE_THREAD_MOVED) : rc;
+}
+
+int ins_thread_stack_live(struct ins_source *source, uint64_t tid, struct ins_thread_stack *ret)
+{
+	char name[INS_THREAD_NAME];
+
+	ins_thread_stack_begin(ret, tid, FIB_WIRE_THREAD_HIDDEN);
+	/* If the process numbers its threads differently, this number may be another thread's. */
+	if (ins_thread_look(source->pid, tid, name) == INS_THREAD_UNKNOWN)
+		return 0;
+	return ins_thread_stack_asleep(source, tid, ret);
 }
 
 struct stopped {

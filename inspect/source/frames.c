@@ -260,11 +260,12 @@ static int no_such_fiber(const struct ins_frames *f, struct ins_error *error)
 static uint64_t problems_of(const struct ins_frames *f, const struct fib_wire_end *end)
 {
 	const uint64_t passed = f->source->passed;
+	const uint64_t all = f->summary->shown != f->sent ? f->torn_shown : end->problems;
 
-	if (f->summary->shown != f->sent)
-		return f->request->stacks ? f->torn_shown : 0;
 	if (f->request->stacks)
-		return end->problems - (passed < end->problems ? passed : end->problems);
+		return all - (passed < all ? passed : all);
+	if (f->summary->shown != f->sent)
+		return 0;
 	return end->problems - (f->torn < end->problems ? f->torn : end->problems);
 }
 

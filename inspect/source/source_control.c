@@ -8,8 +8,9 @@
 #include <string.h>
 
 #include "inspect/process/silence.h"
+#include "inspect/model/running.h"
+#include "inspect/source/carrier_thread.h"
 #include "inspect/source/frames.h"
-#include "inspect/model/thread_stack.h"
 #include "wire/client.h"
 
 struct control {
@@ -114,23 +115,29 @@ static int receive_thread(struct fib_wire_client *client, uint64_t tid,
 	struct fib_wire_header header;
 	struct fib_wire_error e;
 	const void *payload;
+	bool taken = false;
 	int rc = fib_wire_request(client, FIB_WIRE_THREAD, &request, sizeof request);
 
 	while (rc == 0) {
 		rc = fib_wire_receive(client, &header, &payload);
 		if (rc < 0)
 			break;
-		if (header.type == FIB_WIRE_THREAD_IS)
-			return ins_thread_stack_take(payload, header.length, tid, ret);
-		if (header.type == FIB_WIRE_END)
-			return -EPROTO;
-		if (header.type != FIB_WIRE_ERROR)
-			continue;
-		if (header.length < sizeof e)
-			return -EPROTO;
-		memcpy(&e, payload, sizeof e);
-		return e.error < 0 ? e.error : -EPROTO;
+		if (header.type == FIB_WIRE_END && taken)
+			return 0;
+		if (header.type == FIB_WIRE_THREAD_IS && !taken) {
+			rc = ins_thread_stack_take(payload, header.length, tid, ret);
+			taken = rc == 0;
+		} else if (header.type == FIB_WIRE_END || header.type == FIB_WIRE_THREAD_IS) {
+			rc = -EPROTO;
+		} else if (header.type == FIB_WIRE_ERROR) {
+			e.error = 0;
+			if (header.length >= sizeof e)
+				memcpy(&e, payload, sizeof e);
+			rc = e.error < 0 ? e.error : -EPROTO;
+		}
 	}
+	if (taken)
+		ins_thread_stack_free(ret);
 	return rc;
 }
 
@@ -155,11 +162,37 @@ static int control_thread(struct ins_source *source, uint64_t tid, struct ins_th
 	return rc;
 }
 
+static int control_running(struct ins_source *source, struct ins_running *ret)
+{
+	const struct control *c = (const struct control *)source;
+	struct ins_thread_stack stack;
+	struct fib_wire_client client;
+	uint64_t tid = 0, after = 0;
+	int rc = fib_wire_connect(&client, c->path, c->client.timeout_ns);
+
+	if (rc < 0)
+		return rc;
+	rc = same(&client, c->source.modules->pid);
+	if (rc == 0)
+		rc = ins_carrier_thread(&client, ret->fiber.row.id, &tid);
+	if (rc == 0 && tid)
+		rc = receive_thread(&client, tid, &stack);
+	if (rc == 0 && tid) {
+		rc = ins_carrier_thread(&client, ret->fiber.row.id, &after);
+		if (rc == 0 && after == tid)
+			ins_running_take(&stack, false, ret);
+		ins_thread_stack_free(&stack);
+	}
+	fib_wire_disconnect(&client);
+	return rc;
+}
+
 static const struct ins_source_ops control_ops = {
 	.read = control_read,
 	.close = control_close,
 	.events = control_events,
 	.thread = control_thread,
+	.running = control_running,
 };
 
 int ins_source_open_control(const char *path, pid_t pid, int64_t timeout_ns,

@@ -18,6 +18,7 @@
 
 #include "inspect/corefile/core.h"
 #include "inspect/corefile/core_regions.h"
+#include "inspect/corefile/core_running.h"
 #include "inspect/corefile/core_status.h"
 #include "inspect/corefile/core_thread_at.h"
 #include "inspect/model/thread_stack.h"
@@ -279,6 +280,11 @@ static int dead_regions(struct ins_source *source, struct ins_regions *ret)
 	return ins_core_regions(&((struct dead *)source)->core, source->modules, ret);
 }
 
+static int dead_running(struct ins_source *source, struct ins_running *ret)
+{
+	return ins_core_running(source, &((struct dead *)source)->core, ret);
+}
+
 static const struct ins_source_ops dead_ops = {
 	.read = dead_read,
 	.close = dead_close,
@@ -286,6 +292,7 @@ static const struct ins_source_ops dead_ops = {
 	.threads = dead_threads,
 	.thread_at = dead_thread_at,
 	.regions = dead_regions,
+	.running = dead_running,
 };
 
 /* The module of the program itself, or NULL. */

@@ -28,6 +28,7 @@
 #include "inspect/source/records.h"
 #include "inspect/source/registry.h"
 #include "inspect/process/permission.h"
+#include "inspect/process/running_live.h"
 #include "inspect/text/read_file.h"
 #include "inspect/process/thread.h"
 #include "inspect/process/thread_at_live.h"
@@ -169,6 +170,7 @@ static const struct ins_source_ops live_ops = {
 	.thread_at = ins_thread_at_live,
 	.thread_stopped = ins_thread_stack_stopped,
 	.regions = live_regions,
+	.running = ins_running_live,
 };
 
 /* Find the modules of the process and the way to read its memory. */

@@ -18,6 +18,7 @@
 
 #include "inspect/source/frames.h"
 #include "inspect/source/snapshot.h"
+#include "inspect/source/snapshot_running.h"
 #include "inspect/model/thread_stack.h"
 
 struct kept {
@@ -167,12 +168,18 @@ static int kept_thread_rows(struct ins_source *source, const struct ins_request 
 	return rc;
 }
 
+static int kept_running(struct ins_source *source, struct ins_running *ret)
+{
+	return ins_snapshot_running(((const struct kept *)source)->snapshot, ret);
+}
+
 static const struct ins_source_ops kept_ops = {
 	.read = kept_read,
 	.close = kept_close,
 	.events = kept_events,
 	.thread = kept_thread,
 	.thread_rows = kept_thread_rows,
+	.running = kept_running,
 };
 
 int ins_source_open_snapshot(const char *path, struct ins_error *error, struct ins_source **ret)

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "inspect/model/running.h"
 #include "inspect/symbols/program_frame.h"
 #include "inspect/symbols/symbolize.h"
 #include "inspect/unwind/unwind.h"
@@ -74,21 +75,34 @@ static void name(struct ins_namer *namer, struct ins_source *source, struct ins_
 	fiber->flags |= INS_FIBER_NAMED;
 }
 
-static void place(struct ins_namer *namer, struct ins_source *source, struct ins_fiber *fiber)
+/* walked: the fiber with a stack. */
+static void find_place(struct names *names, struct ins_source *source,
+		       const struct ins_fiber *walked, struct ins_fiber *fiber)
 {
-	struct names *names = (struct names *)namer;
 	unsigned i;
 
-	if (!fib_row_walkable(&fiber->row) || !fiber->stack)
-		return;
 	if ((!names->symbols && ins_symbols_new(source->modules, &names->symbols) < 0) ||
 	    (!names->unwinder && ins_unwinder_new(source, &names->unwinder) < 0))
 		return;
 	/* A walk that is not whole is no problem of a command that shows no stacks. */
-	if (!ins_unwind_whole(names->unwinder, fiber, &names->walk))
+	if (!ins_unwind_whole(names->unwinder, walked, &names->walk))
 		return;
 	i = ins_program_frame(names->symbols, &names->walk);
 	fiber->place = names->walk.pc[i] - ins_walk_returned(&names->walk, i);
+}
+
+static void place(struct ins_namer *namer, struct ins_source *source, struct ins_fiber *fiber)
+{
+	struct names *names = (struct names *)namer;
+	struct ins_running running;
+
+	if (fib_row_walkable(&fiber->row) && fiber->stack)
+		find_place(names, source, fiber, fiber);
+	if (fiber->stack || ins_running_read(source, fiber, &running) < 0)
+		return;
+	if (running.fiber.stack)
+		find_place(names, source, &running.fiber, fiber);
+	ins_running_free(&running);
 }
 
 static void drop(struct ins_namer *namer)

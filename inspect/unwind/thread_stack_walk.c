@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "inspect/model/running.h"
 #include "inspect/unwind/frame_guess.h"
 
 /* The kernel says only sp and pc of a thread that sleeps. */
@@ -16,10 +17,34 @@ static void walk(struct ins_unwinder *unwinder, const struct ins_fiber *thread,
 		ins_unwind_thread(unwinder, thread, ret);
 }
 
+/* A fiber that was read with its thread stopped is walked as it is. */
+static bool is_bare(const struct ins_fiber *fiber)
+{
+	return fiber->row.state == FIBER_RUNNING && !fiber->stack &&
+	       !(fiber->flags & (INS_FIBER_PAUSED | INS_FIBER_SWITCHING));
+}
+
+static void walk_fiber(struct ins_unwinder *unwinder, const struct ins_fiber *fiber,
+		       struct ins_walk *ret)
+{
+	struct ins_source *source = ins_unwind_source(unwinder);
+	struct ins_running running;
+
+	if (!is_bare(fiber) || ins_running_read(source, fiber, &running) < 0) {
+		ins_unwind(unwinder, fiber, ret);
+		return;
+	}
+	ins_unwind(unwinder, running.fiber.stack ? &running.fiber : fiber, ret);
+	/* Its stack is no longer missing. */
+	if (running.fiber.stack)
+		source->passed += (fiber->flags & ~INS_FIBER_NAMED) != 0;
+	ins_running_free(&running);
+}
+
 void ins_walk_row(struct ins_unwinder *unwinder, const struct ins_fiber *row, struct ins_walk *ret)
 {
 	if (!(row->flags & INS_FIBER_THREAD)) {
-		ins_unwind(unwinder, row, ret);
+		walk_fiber(unwinder, row, ret);
 		return;
 	}
 	memset(ret, 0, sizeof *ret - sizeof ret->pc);

@@ -8,7 +8,8 @@
 
 /*
  * Walk a row that was read with stacks: a fiber (unwind.h), or a thread (INS_FIBER_THREAD). A
- * thread without a stack has no frames and a reason.
+ * thread without a stack has no frames and a reason. The stack of a running fiber whose thread sleeps
+ * is read from the source.
  */
 void ins_walk_row(struct ins_unwinder *unwinder, const struct ins_fiber *row, struct ins_walk *ret);
 

@@ -13,6 +13,7 @@
 #include <fiber/fiber.h>
 
 #include "inspect/text/duration.h"
+#include "inspect/why/doing.h"
 
 /* How many fibers have been runnable for long. */
 static uint64_t delayed(const struct ins_look *look)
@@ -50,11 +51,31 @@ static int find(struct ins_look *look, struct ins_findings *ret)
 	return 0;
 }
 
+/* it is in system call nanosleep at store.c:230 in compact; it is computing, and runs compact */
+static void say_doing(struct ins_look *look, const struct ins_fiber *fiber, struct ins_finding *f)
+{
+	struct ins_strbuf line = ins_finding_line(f);
+	char doing[64], entry[256];
+
+	ins_why_doing(look, fiber, doing, sizeof doing);
+	ins_look_place(look, fiber, f->place, sizeof f->place);
+	ins_strbuf_text(&line, "it ");
+	if (doing[0] || f->place[0])
+		ins_strbuf_text(&line, doing[0] ? "is " : "is");
+	ins_strbuf_text(&line, doing);
+	if (f->place[0]) {
+		ins_look_say_at(f->place, &line);
+		return;
+	}
+	ins_look_place_of(look, fiber->row.entry, false, entry, sizeof entry);
+	ins_strbuf_text(&line, doing[0] ? ", and runs " : "runs ");
+	ins_strbuf_text(&line, entry[0] ? entry : "an unknown function");
+}
+
 static void say(struct ins_look *look, struct ins_finding *f)
 {
 	struct ins_strbuf line = ins_finding_headline(f);
 	struct ins_fiber fiber;
-	char entry[256];
 
 	ins_look_get(look, f->subject, &fiber);
 	ins_sample_lowest(&f->ids, fiber.row.id);
@@ -66,16 +87,7 @@ static void say(struct ins_look *look, struct ins_finding *f)
 	ins_strbuf_text(&line, ", and ");
 	ins_look_say_count(&line, f->weight, "fiber that can run waits",
 			   "fibers that can run wait");
-	ins_look_place(look, &fiber, f->place, sizeof f->place);
-	line = ins_finding_line(f);
-	if (f->place[0]) {
-		ins_strbuf_text(&line, "it is");
-		ins_look_say_at(f->place, &line);
-	} else {
-		ins_look_place_of(look, fiber.row.entry, false, entry, sizeof entry);
-		ins_strbuf_text(&line, "it runs ");
-		ins_strbuf_text(&line, entry[0] ? entry : "an unknown function");
-	}
+	say_doing(look, &fiber, f);
 	f->more[0] = "show";
 	f->more_id[0] = fiber.row.id;
 }

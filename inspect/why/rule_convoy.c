@@ -19,6 +19,7 @@
 
 #include "inspect/model/words.h"
 #include "inspect/text/duration.h"
+#include "inspect/why/doing.h"
 
 #define FEW 3
 
@@ -67,11 +68,11 @@ static void mark_deadlocked(const struct ins_look *look, struct root *roots)
 			roots[i].deadlocked = true;
 }
 
-/* What the root does, for the headline: "sleeps". */
-static const char *doing(const struct ins_fiber *root)
+/* What the root does, for the headline: "sleeps". running: ins_why_doing(). */
+static const char *doing(const struct ins_fiber *root, const char *running)
 {
-	if (root->row.state == FIBER_RUNNING)
-		return "runs";
+	if (root->row.state == FIBER_RUNNING && !ins_look_waits(root))
+		return running[0] ? "is " : "runs";
 	if (root->row.state == FIBER_RUNNABLE)
 		return "waits for a carrier";
 	switch (root->row.wait_kind) {
@@ -130,7 +131,7 @@ static void say_taken(struct ins_look *look, const struct ins_fiber *holder,
  * slept for 41s, 18s left at store.c:230 in compact
  */
 static void say_root(struct ins_look *look, size_t root, const struct ins_fiber *fiber,
-		     struct ins_finding *f)
+		     const char *running, struct ins_finding *f)
 {
 	struct ins_strbuf line = ins_finding_line(f);
 	const struct ins_peer *peer;
@@ -149,6 +150,8 @@ static void say_root(struct ins_look *look, size_t root, const struct ins_fiber 
 	}
 	ins_strbuf_text(&line, holds ? " and " : " ");
 	ins_look_say_doing(look, fiber, &line);
+	ins_strbuf_text(&line, running[0] ? ", " : "");
+	ins_strbuf_text(&line, running);
 	peer = ins_look_peer(look, fiber);
 	if (peer) {
 		ins_strbuf_text(&line, " (peer ");
@@ -254,16 +257,19 @@ static void say(struct ins_look *look, struct ins_finding *f)
 {
 	struct ins_strbuf line = ins_finding_headline(f);
 	struct ins_fiber fiber;
+	char running[64];
 
 	ins_look_get(look, f->subject, &fiber);
+	ins_why_doing(look, &fiber, running, sizeof running);
 	ins_strbuf_number(&line, f->fibers);
 	ins_strbuf_text(&line, " of ");
 	ins_strbuf_number(&line, ins_look_count(look));
 	ins_strbuf_char(&line, ' ');
 	ins_strbuf_text(&line, ins_words_rows(ins_table_summary(look->last.table)));
 	ins_strbuf_text(&line, "s wait for locks behind one that ");
-	ins_strbuf_text(&line, doing(&fiber));
-	say_root(look, f->subject, &fiber, f);
+	ins_strbuf_text(&line, doing(&fiber, running));
+	ins_strbuf_text(&line, running);
+	say_root(look, f->subject, &fiber, running, f);
 	say_behind(look, f->subject, f);
 	f->more[0] = "waits";
 	/* A thread beside fibers is not shown alone. */

@@ -79,8 +79,9 @@ static void see_what_it_does(struct fib_carrier *c, struct fib_wire_carrier *ret
 
 static void count_carrier(struct fib_carrier *c, struct fib_wire_carrier *ret)
 {
+	const uint32_t tid = fib_load(&c->tid);
+	const int64_t cpu = fib_os_thread_cpu_of(tid);
 	struct fib_counts m;
-	int64_t cpu = fib_os_thread_cpu_of(fib_load(&c->tid));
 
 	fib_counters_read(c, &m);
 	*ret = (struct fib_wire_carrier){
@@ -95,6 +96,7 @@ static void count_carrier(struct fib_carrier *c, struct fib_wire_carrier *ret)
 		.cpu = cpu < 0 ? -1 : cpu,
 		.stacks = fib_stack_cached(&c->stacks),
 		.delayed = m.delayed,
+		.tid = tid,
 	};
 	memcpy(ret->delays, m.delays, sizeof ret->delays);
 	see_what_it_does(c, ret);

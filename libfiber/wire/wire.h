@@ -256,6 +256,7 @@ struct fib_wire_carrier {
 	uint64_t delays[FIB_WIRE_DELAYS];
 	uint64_t entry; /* of the fiber that it runs, as its name; 0: none, or an older process */
 	char name[32];
+	uint64_t tid; /* its thread, for FIB_WIRE_THREAD; 0: not started yet, or an older process */
 };
 
 struct fib_wire_runtime {

@@ -47,6 +47,72 @@ static void test_text_has_the_peer_that_the_root_waits_for(void **state)
 	harness_free(p);
 }
 
+/* Ask for the text on a trouble, in which fiberctl must say this. */
+static void expect_text(const char *name, const char *first, const char *second)
+{
+	struct harness_process *p = cli_start(NULL, "ready ", "trouble", name, NULL), *q;
+
+	q = cli_run("fiberctl", "why", cli_number((uint64_t)p->pid), NULL);
+	cli_expect(q, SLOW);
+	cli_contains(q->out.bytes, first);
+	cli_contains(q->out.bytes, second);
+	harness_free(q);
+	harness_free(p);
+}
+
+static void test_text_says_whether_a_kept_carrier_computes_or_is_in_a_call(void **state)
+{
+	(void)state;
+	expect_text("carrier", " has kept carrier 0 for ",
+		    "\n  it is computing, and runs trouble.c:");
+	expect_text("carrier-call", ", and 5 fibers that can run wait\n",
+		    "\n  it is in system call clock_nanosleep at trouble.c:");
+}
+
+static void test_text_says_whether_the_root_of_a_convoy_computes_or_is_in_a_call(void **state)
+{
+	(void)state;
+	expect_text("convoy-computes", " behind one that is computing\n", "s, computing\n");
+	expect_text("convoy-call", " behind one that is in system call clock_nanosleep\n",
+		    ", in system call clock_nanosleep at trouble.c:");
+}
+
+static void test_text_has_the_place_of_a_pinned_wait(void **state)
+{
+	(void)state;
+	expect_text("pinned", "1 fiber waits while it is pinned, ", " in sleep_pinned\n");
+}
+
+/* The stack of a fiber whose thread sleeps is known without a stop, so the answer is complete. */
+static void test_stack_of_a_pinned_wait_and_of_a_call_is_shown(void **state)
+{
+	static const char *const troubles[][3] = {{"pinned", "2", "sleep_pinned+"},
+						  {"carrier-call", "7", "block_in_call+"}};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		const char *const *const t = troubles[i];
+		struct harness_process *p = cli_start(NULL, "ready ", "trouble", t[0], NULL), *q;
+		const char *pid = cli_number((uint64_t)p->pid);
+
+		q = cli_run("fiberctl", "bt", pid, t[1], NULL);
+		cli_expect(q, 0);
+		cli_contains(q->out.bytes, t[2]);
+		harness_free(q);
+		q = cli_run("fiberctl", "show", pid, t[1], NULL);
+		cli_expect(q, 0);
+		cli_contains(q->out.bytes, i ? "block_in_call at " : "sleep_pinned at ");
+		harness_free(q);
+		if (!*harness_sanitizer()) {
+			q = cli_run("fibertrace", "stacks", pid, "--no-pause", NULL);
+			cli_expect(q, 0);
+			cli_contains(q->out.bytes, t[2]);
+			harness_free(q);
+		}
+		harness_free(p);
+	}
+}
+
 static void test_text_of_a_healthy_program_says_what_it_waits_for(void **state)
 {
 	struct harness_process *p = cli_start(NULL, "ready ", "trouble", "no-convoy", NULL), *q;
@@ -321,6 +387,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_text_has_the_numbers_the_place_and_the_command_for_more),
 		cmocka_unit_test(test_text_has_the_peer_that_the_root_waits_for),
+		cmocka_unit_test(test_text_says_whether_a_kept_carrier_computes_or_is_in_a_call),
+		cmocka_unit_test(
+			test_text_says_whether_the_root_of_a_convoy_computes_or_is_in_a_call),
+		cmocka_unit_test(test_text_has_the_place_of_a_pinned_wait),
+		cmocka_unit_test(test_stack_of_a_pinned_wait_and_of_a_call_is_shown),
 		cmocka_unit_test(test_text_of_a_healthy_program_says_what_it_waits_for),
 		cmocka_unit_test(test_growth_is_found_since_an_older_snapshot),
 		cmocka_unit_test(test_since_needs_a_snapshot_of_the_same_process),

@@ -29,8 +29,11 @@ static const struct trouble {
 	{"convoy-peer", "convoy", SLOW, "ask", true, "0.2"},
 	{"deadlock", "deadlock", LASTS, "first_then_second", true, "0.2"},
 	{"carrier", "carrier", SLOW, "", true, "0.2"},
+	{"carrier-call", "carrier", SLOW, "block_in_call", true, "0.2"},
+	{"convoy-computes", "convoy", SLOW, "", true, "0.2"},
+	{"convoy-call", "convoy", SLOW, "block_in_call", true, "0.2"},
 	{"delay", "delay", SLOW, "compute_long_and_yield", true, "0.2"},
-	{"pinned", "pinned", SLOW, "", true, "0.2"},
+	{"pinned", "pinned", SLOW, "sleep_pinned", true, "0.2"},
 	{"stack", "stack", SLOW, "fill", true, "0.2"},
 	{"stack-once", "stack", SLOW, "fill_once", true, "0.2"},
 	{"growth", "growth", SLOW, "begin", false, "2s"},
@@ -64,6 +67,35 @@ static bool hidden_by_a_stop(const struct trouble *t)
 			   !strcmp(t->rule, "offload") || !strcmp(t->name, "stack-once"));
 }
 
+#define COMPUTES "computing"
+
+/* What the evidence must say that a running fiber does; NULL: nothing. */
+static const char *doing(const struct trouble *t)
+{
+	if (!strcmp(t->name, "carrier") || !strcmp(t->name, "convoy-computes"))
+		return COMPUTES;
+	return !strcmp(t->name, "carrier-call") || !strcmp(t->name, "convoy-call")
+		       ? "in a system call"
+		       : NULL;
+}
+
+/*
+ * What a running fiber does is in the evidence. A snapshot does not know of one that computes. A call
+ * that was interrupted, as by a debugger, has lost its name.
+ */
+static void expect_doing(const struct trouble *t, const json_t *found, const char *source)
+{
+	const json_t *evidence = json_object_get(found, "evidence");
+	const char *const line = json_string_value(json_array_get(evidence, 0));
+	const bool computes = !strcmp(doing(t), COMPUTES);
+
+	assert_non_null(line);
+	if (computes && !strcmp(source, "snapshot"))
+		assert_null(strstr(line, COMPUTES));
+	else if (computes || !strstr(line, "in system call clock_nanosleep"))
+		cli_contains(line, doing(t));
+}
+
 /* Ask for the verdict on a program or a file. stopped: that is a finding too. */
 static void expect(const struct trouble *t, const char *tool, const char *who, bool stopped)
 {
@@ -86,6 +118,8 @@ static void expect(const struct trouble *t, const char *tool, const char *who, b
 		assert_string_equal(json_text(found, "severity"),
 				    t->code == LASTS ? "lasting" : "slow");
 		cli_contains(json_text(found, "place"), t->function);
+		if (doing(t))
+			expect_doing(t, found, json_text(answer, "source"));
 	}
 	json_decref(answer);
 }
