@@ -97,6 +97,7 @@ static void describe_fields(void)
 	FIELD(FIB_FIELD_HELD, held_last);
 	FIELD(FIB_FIELD_HELD_AT, held_at);
 	FIELD(FIB_FIELD_JOINER, thread_joiner.word);
+	FIELD(FIB_FIELD_RUNTIME, sched);
 	fiber_registry.field_count = FIB_FIELD_COUNT;
 }
 

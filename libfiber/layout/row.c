@@ -159,6 +159,7 @@ bool fib_row_decode(const struct fib_layout *layout, const void *bytes, uint64_t
 	ret->spawn_pc = field(layout, bytes, FIB_FIELD_SPAWN_PC);
 	ret->entry = field(layout, bytes, FIB_FIELD_ENTRY);
 	ret->labels = field(layout, bytes, FIB_FIELD_LABELS);
+	ret->runtime = field(layout, bytes, FIB_FIELD_RUNTIME);
 	ret->deadline = INT64_MAX;
 	ret->carrier = FIB_ROW_CARRIER_NONE;
 	text(ret->name, sizeof ret->name, bytes, layout->fields[FIB_FIELD_NAME]);

@@ -64,6 +64,7 @@ struct fib_row {
 	uint32_t toucher; /* of what it waits for: FIB_TOUCHER_SEVERAL; 0: nobody, or unknown */
 	uint64_t held;	  /* FIB_FIELD_HELD; 0 also where that is not recorded, or not sent */
 	uint64_t held_at; /* FIB_FIELD_HELD_AT */
+	uint64_t runtime; /* FIB_FIELD_RUNTIME; 0 also where that is not recorded, or not sent */
 };
 
 /* Copy size bytes at address in the program to buf. Returns 0 or a negative errno; never faults. */

@@ -13,6 +13,7 @@
 #include "service/command.h"
 #include "service/kept.h"
 #include "service/walk.h"
+#include "watch/tick.h"
 
 /* A piece ends with the stack that passes this many bytes, so that pieces stay short. */
 #define PIECE (16u << 10)
@@ -31,6 +32,7 @@ static bool begin(struct fib_peer *peer, const void *payload, size_t length)
 	       length < sizeof request ? sizeof(struct fib_wire_id) : sizeof request);
 	fib_walk_begin(&peer->cursor, request.id);
 	peer->cursor.wanted = request.wanted;
+	peer->cursor.several = fib_tick_several();
 	return true;
 }
 
@@ -42,7 +44,8 @@ static bool needs_toucher(const struct fib_row *row)
 
 /*
  * Most fibers have no labels, hold no locks, and do not wait for one fiber's signal. The room of
- * these would be an eighth of the answer for a million fibers.
+ * these would be an eighth of the answer for a million fibers. Which runtime a fiber belongs to
+ * matters only if there are several.
  */
 static uint32_t row_size(const struct fib_cursor *c, const struct fib_row *row)
 {
@@ -50,7 +53,7 @@ static uint32_t row_size(const struct fib_cursor *c, const struct fib_row *row)
 
 	if (!row->labels)
 		wanted &= ~FIB_WIRE_WANT_LABELS;
-	if (!row->readers && !row->reading && !row->held && !needs_toucher(row))
+	if (!row->readers && !row->reading && !row->held && !needs_toucher(row) && !c->several)
 		wanted &= ~FIB_WIRE_WANT_READS;
 	return fib_walk_row_size(wanted);
 }

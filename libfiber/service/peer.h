@@ -39,6 +39,7 @@ struct fib_cursor {
 	uint32_t ring;	    /* of the request: enum fib_wire_ring */
 	uint32_t act;	    /* of the request: enum fib_wire_act_what */
 	uint32_t wanted;    /* FIB_WIRE_WANT_* */
+	bool several;	    /* there are several runtimes */
 	uint64_t mapped;    /* bytes of the mappings that it has had */
 	struct fib_wire_end end;
 	int64_t began;			 /* the first record was looked at; 0: not yet */

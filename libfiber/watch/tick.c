@@ -217,6 +217,16 @@ uint32_t fib_tick_carriers(void)
 	return fib_observe(&fiber_registry.carriers);
 }
 
+bool fib_tick_several(void)
+{
+	bool several;
+
+	fib_spin_lock(&tick.lock);
+	several = tick.first && tick.first->next;
+	fib_spin_unlock(&tick.lock);
+	return several;
+}
+
 unsigned fib_tick_awake_carriers(void)
 {
 	unsigned i, awake = 0;

@@ -48,6 +48,9 @@ void fib_tick_forget(void);
  */
 bool fib_tick_next(uint64_t after, void (*fn)(struct fib_sched *s, void *arg), void *arg);
 
+/* Whether there are several runtimes now. */
+bool fib_tick_several(void);
+
 /* The number of awake carriers. */
 unsigned fib_tick_awake_carriers(void);
 

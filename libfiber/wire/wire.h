@@ -108,12 +108,13 @@ struct fib_wire_header {
 };
 
 /* The parts of a list besides the records themselves. Rows end before parts that are not wanted; in
- * STACKS also before labels and read locks that a fiber does not have. */
+ * STACKS also before labels and locks that a fiber does not have, if there is one runtime. */
 #define FIB_WIRE_WANT_MAPS	 1u
 #define FIB_WIRE_WANT_LABELS	 2u
 #define FIB_WIRE_WANT_HIGH_WATER 4u /* a system call a fiber */
-#define FIB_WIRE_WANT_READS	 8u /* who holds what for reading; rows then have room for labels */
-#define FIB_WIRE_WANT_ALL	 15u
+#define FIB_WIRE_WANT_READS \
+	8u /* which locks it holds, and its runtime; rows then have room for labels */
+#define FIB_WIRE_WANT_ALL 15u
 struct fib_wire_list {
 	uint32_t wanted; /* FIB_WIRE_WANT_* */
 };

@@ -357,6 +357,17 @@ static void test_row_has_the_lock_that_it_took_last(void **state)
 	assert_int_equal(row.held_at, 0);
 }
 
+static void test_row_has_the_runtime_if_the_program_records_it(void **state)
+{
+	(void)state;
+	put(FIB_FIELD_RUNTIME, 0x7f0012345678);
+	assert_true(decode());
+	assert_int_equal(row.runtime, 0x7f0012345678);
+	l.fields[FIB_FIELD_RUNTIME].size = 0; /* an older one */
+	assert_true(decode());
+	assert_int_equal(row.runtime, 0);
+}
+
 static void test_row_without_an_object_asks_nobody(void **state)
 {
 	(void)state;
@@ -425,6 +436,7 @@ int main(void)
 		ROW_TEST(test_row_has_the_only_fiber_that_signalled_its_object),
 		ROW_TEST(test_row_has_failed_with_an_error_of_its_own),
 		ROW_TEST(test_row_has_the_lock_that_it_took_last),
+		ROW_TEST(test_row_has_the_runtime_if_the_program_records_it),
 		ROW_TEST(test_row_without_an_object_asks_nobody),
 	};
 

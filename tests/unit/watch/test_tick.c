@@ -254,7 +254,9 @@ static void test_tick_totals_are_over_all_schedulers(void **state)
 	assert_int_equal(fib_tick_carriers(), 0);
 	assert_int_equal(fib_tick_pinned_events(&dropped), 0);
 	carriers_start(&s, 2);
+	assert_false(fib_tick_several());
 	carriers_start(&other, 3);
+	assert_true(fib_tick_several());
 	assert_int_equal(fib_tick_carriers(), 5);
 	fib_tick_set_policy(FIBER_PINNED_ERROR);
 	assert_int_equal(
@@ -268,7 +270,9 @@ static void test_tick_totals_are_over_all_schedulers(void **state)
 	assert_int_equal(fiber_join(f, NULL, FIBER_FOREVER), 0);
 	assert_int_equal(fib_tick_fibers(), 0);
 	carriers_stop(&s);
+	assert_false(fib_tick_several());
 	carriers_stop(&other);
+	assert_false(fib_tick_several());
 	assert_int_equal(fib_tick_carriers(), 0);
 }
 
