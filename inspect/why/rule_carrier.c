@@ -3,8 +3,7 @@
  * rule_carrier.c - a fiber keeps a carrier, and others wait for one
  *
  * A fiber that computes for long is no fault while the others get their turn. It is reported if
- * fibers that could run have waited for longer than ins_look_delay() meanwhile. Which of several runtimes a
- * fiber belongs to is not known: in such a program they may wait for another carrier.
+ * fibers of its runtime that could run have waited for longer than ins_look_delay() meanwhile.
  */
 #include "inspect/why/rules.h"
 
@@ -14,32 +13,25 @@
 
 #include "inspect/text/duration.h"
 #include "inspect/why/doing.h"
-
-/* How many fibers have been runnable for long. */
-static uint64_t delayed(const struct ins_look *look)
-{
-	size_t i, n = ins_look_count(look);
-	struct ins_fiber fiber;
-	uint64_t count = 0;
-
-	for (i = 0; i < n; i++) {
-		ins_look_get(look, i, &fiber);
-		count += ins_look_runnable(&fiber) && fiber.row.age >= ins_look_delay(look) &&
-			 ins_look_stayed(look, &fiber);
-	}
-	return count;
-}
+#include "inspect/why/runtimes.h"
 
 static int find(struct ins_look *look, struct ins_findings *ret)
 {
 	size_t i, n = ins_look_count(look);
-	const uint64_t behind = look->halted ? 0 : delayed(look);
+	struct ins_runtimes runtimes;
 	struct ins_finding *f;
 	struct ins_fiber fiber;
+	uint64_t behind;
 
-	for (i = 0; behind && i < n; i++) {
+	if (look->halted)
+		return 0;
+	ins_runtimes_find(look, &runtimes);
+	for (i = 0; i < n; i++) {
 		ins_look_get(look, i, &fiber);
 		if (!ins_look_keeps(look, &fiber))
+			continue;
+		behind = ins_runtimes_delayed(&runtimes, fiber.row.runtime);
+		if (!behind)
 			continue;
 		f = ins_findings_add(ret, &ins_rule_carrier, INS_SLOW);
 		if (!f)

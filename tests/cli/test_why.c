@@ -77,6 +77,32 @@ static void test_text_says_whether_the_root_of_a_convoy_computes_or_is_in_a_call
 		    ", in system call clock_nanosleep at trouble.c:");
 }
 
+/* One runtime delays its fibers; in the other a carrier is kept. */
+static void test_a_kept_carrier_is_not_blamed_for_fibers_of_another_runtime(void **state)
+{
+	struct harness_process *p = cli_start(NULL, "ready ", "trouble", "carrier-beside", NULL);
+	const char *pid = cli_number((uint64_t)p->pid);
+	json_t *answer = json_ended(cli_run("fiberctl", "why", pid, "--json", NULL), SLOW);
+	const json_t *carrier = json_finding(answer, "carrier");
+	const json_t *delay = json_finding(answer, "delay");
+
+	(void)state;
+	if (!carrier || !delay)
+		fail_msg("%s", json_dumps(answer, 0));
+	cli_contains(json_text(carrier, "text"), ", and 5 fibers that can run wait");
+	/* One of the forty runs. */
+	assert_in_range(json_int(delay, "fibers"), 39, 40);
+	json_decref(answer);
+	harness_free(p);
+}
+
+static void test_text_of_a_delay_has_the_percentile_and_what_ran_instead(void **state)
+{
+	(void)state;
+	expect_text("delay", " at the 99th percentile, the longest for ",
+		    " in compute_long_and_yield (100 %)\n");
+}
+
 static void test_text_has_the_place_of_a_pinned_wait(void **state)
 {
 	(void)state;
@@ -390,6 +416,8 @@ int main(void)
 		cmocka_unit_test(test_text_says_whether_a_kept_carrier_computes_or_is_in_a_call),
 		cmocka_unit_test(
 			test_text_says_whether_the_root_of_a_convoy_computes_or_is_in_a_call),
+		cmocka_unit_test(test_a_kept_carrier_is_not_blamed_for_fibers_of_another_runtime),
+		cmocka_unit_test(test_text_of_a_delay_has_the_percentile_and_what_ran_instead),
 		cmocka_unit_test(test_text_has_the_place_of_a_pinned_wait),
 		cmocka_unit_test(test_stack_of_a_pinned_wait_and_of_a_call_is_shown),
 		cmocka_unit_test(test_text_of_a_healthy_program_says_what_it_waits_for),

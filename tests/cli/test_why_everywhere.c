@@ -33,6 +33,7 @@ static const struct trouble {
 	{"convoy-computes", "convoy", SLOW, "", true, "0.2"},
 	{"convoy-call", "convoy", SLOW, "block_in_call", true, "0.2"},
 	{"delay", "delay", SLOW, "compute_long_and_yield", true, "0.2"},
+	{"delay-beside", "delay", SLOW, "compute_long_and_yield", true, "0.2"},
 	{"pinned", "pinned", SLOW, "sleep_pinned", true, "0.2"},
 	{"stack", "stack", SLOW, "fill", true, "0.2"},
 	{"stack-once", "stack", SLOW, "fill_once", true, "0.2"},
