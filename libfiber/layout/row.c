@@ -118,6 +118,15 @@ static void decode_held(const struct fib_layout *layout, const void *bytes, stru
 	row->held_at = row->held ? field(layout, bytes, FIB_FIELD_HELD_AT) : 0;
 }
 
+/* Where it comes from, and which runtime it was given to. */
+static void decode_origin(const struct fib_layout *layout, const void *bytes, struct fib_row *row)
+{
+	row->parent = field(layout, bytes, FIB_FIELD_PARENT);
+	row->spawn_pc = field(layout, bytes, FIB_FIELD_SPAWN_PC);
+	row->entry = field(layout, bytes, FIB_FIELD_ENTRY);
+	row->runtime = field(layout, bytes, FIB_FIELD_RUNTIME);
+}
+
 /* Whether a fiber that has exited reports an error of its own. */
 static void decode_end(const struct fib_layout *layout, const void *bytes, struct fib_row *row)
 {
@@ -140,7 +149,7 @@ bool fib_row_decode(const struct fib_layout *layout, const void *bytes, uint64_t
 	if (!ret->id)
 		return false;
 	ret->record = address;
-	ret->parent = field(layout, bytes, FIB_FIELD_PARENT);
+	decode_origin(layout, bytes, ret);
 	ret->seq = field(layout, bytes, FIB_FIELD_SEQ);
 	ret->sp = field(layout, bytes, FIB_FIELD_SP);
 	ret->fp = field(layout, bytes, FIB_FIELD_FP);
@@ -156,10 +165,7 @@ bool fib_row_decode(const struct fib_layout *layout, const void *bytes, uint64_t
 	ret->stack_low = field(layout, bytes, FIB_FIELD_STACK_LOW);
 	ret->stack_size = field(layout, bytes, FIB_FIELD_STACK_SIZE);
 	ret->stack_high_water = FIB_ROW_UNKNOWN;
-	ret->spawn_pc = field(layout, bytes, FIB_FIELD_SPAWN_PC);
-	ret->entry = field(layout, bytes, FIB_FIELD_ENTRY);
 	ret->labels = field(layout, bytes, FIB_FIELD_LABELS);
-	ret->runtime = field(layout, bytes, FIB_FIELD_RUNTIME);
 	ret->deadline = INT64_MAX;
 	ret->carrier = FIB_ROW_CARRIER_NONE;
 	text(ret->name, sizeof ret->name, bytes, layout->fields[FIB_FIELD_NAME]);

@@ -6,80 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "inspect/why/rules.h"
-#include "tests/harness/inspect/waiting.h"
-
-#define S INT64_C(1000000000)
-
-static struct ins_look look;
-static struct ins_source source;
-static struct ins_findings findings;
-
-static struct waiting before, after;
-
-static int begin(void **state)
-{
-	(void)state;
-	memset(&look, 0, sizeof look);
-	memset(&source, 0, sizeof source);
-	rows_layout(&source.layout);
-	source.layout.carriers = 1;
-	findings = (struct ins_findings){0};
-	before = waiting_new();
-	after = waiting_new();
-	look.source = &source;
-	look.wanted = 3 * S;
-	return 0;
-}
-
-static int end(void **state)
-{
-	(void)state;
-	ins_findings_drop(&findings);
-	ins_deadlocks_free(look.last.found);
-	waiting_free(&before);
-	waiting_free(&after);
-	return 0;
-}
-
-/* The fiber is in both readings and was not switched in between. */
-static void stays(const struct ins_fiber *fiber)
-{
-	waiting_put(&before, fiber);
-	waiting_put(&after, fiber);
-}
-
-static void was_switched(struct ins_fiber fiber)
-{
-	waiting_put(&before, &fiber);
-	fiber.row.seq += 2;
-	waiting_put(&after, &fiber);
-}
-
-/* Let one rule look. Returns how much it has found. */
-static size_t found(const struct ins_rule *rule)
-{
-	waiting_graph(&before);
-	waiting_graph(&after);
-	look.earlier =
-		(struct ins_confirmed){.table = before.table, .graph = before.graph, .at = 0};
-	look.last = (struct ins_confirmed){.table = after.table, .graph = after.graph, .at = 3 * S};
-	assert_int_equal(ins_deadlocks_find(after.graph, NULL, 0, &look.last.found), 0);
-	assert_int_equal(rule->find(&look, &findings), 0);
-	ins_findings_sort(&findings);
-	return findings.count;
-}
-
-static struct ins_fiber in_state(uint64_t id, enum fiber_state state, int64_t age)
-{
-	struct ins_fiber fiber = waiting_for(id, FIB_WAIT_NONE, 0, 0);
-
-	fiber.row.state = (uint8_t)state;
-	fiber.row.age = age;
-	if (state == FIBER_RUNNING)
-		fiber.row.carrier = 0;
-	return fiber;
-}
+#include "tests/unit/why/readings.h"
 
 /* Fiber 1 sleeps; `count` others wait for its mutex. */
 static void make_queue(unsigned count, int64_t age)
@@ -236,166 +163,6 @@ static void test_deadlock_of_pinned_fibers_whose_threads_slept_is_one(void **sta
 {
 	(void)state;
 	assert_int_equal(found_in_snapshot(INS_FIBER_SLEPT), 1);
-}
-
-static void keep_carrier(int64_t runs_for, int64_t waits_for)
-{
-	struct ins_fiber runs = in_state(1, FIBER_RUNNING, runs_for);
-	struct ins_fiber waits = in_state(2, FIBER_RUNNABLE, waits_for);
-
-	stays(&runs);
-	stays(&waits);
-}
-
-static void test_carrier_is_kept_while_others_can_run(void **state)
-{
-	(void)state;
-	keep_carrier(S / 2, S / 2);
-	assert_int_equal(found(&ins_rule_carrier), 1);
-	assert_int_equal(findings.all[0].weight, 1);
-	assert_int_equal(ins_rule_delay.find(&look, &findings), 0);
-	assert_int_equal(findings.count, 1); /* that one is to blame */
-}
-
-static void test_carrier_of_one_that_nobody_waits_for_may_be_kept(void **state)
-{
-	(void)state;
-	keep_carrier(60 * S, S / 10);
-	assert_int_equal(found(&ins_rule_carrier), 0);
-}
-
-static void test_carrier_of_a_halted_process_is_not_kept(void **state)
-{
-	(void)state;
-	look.halted = true;
-	keep_carrier(S, S);
-	assert_int_equal(found(&ins_rule_carrier), 0);
-	assert_int_equal(ins_rule_delay.find(&look, &findings), 0);
-	assert_int_equal(findings.count, 0);
-}
-
-static void test_delay_is_of_the_99th_percentile(void **state)
-{
-	struct ins_fiber fiber = in_state(1, FIBER_RUNNING, S / 100);
-
-	(void)state;
-	was_switched(fiber);
-	for (unsigned id = 2; id < 102; id++) {
-		fiber = in_state(id, FIBER_RUNNABLE, id == 2 ? 5 * S : S / 100);
-		stays(&fiber);
-	}
-	assert_int_equal(found(&ins_rule_delay), 0); /* only one of a hundred */
-}
-
-static void test_delay_of_all_is_found(void **state)
-{
-	struct ins_fiber fiber = in_state(1, FIBER_RUNNING, S / 100);
-
-	(void)state;
-	was_switched(fiber);
-	for (unsigned id = 2; id < 12; id++) {
-		fiber = in_state(id, FIBER_RUNNABLE, S / 4);
-		stays(&fiber);
-	}
-	assert_int_equal(found(&ins_rule_delay), 1);
-	assert_int_equal(findings.all[0].fibers, 10);
-}
-
-/* A source without stacks: a finding has no place. */
-static int read_nothing(struct ins_source *from, const struct ins_request *request,
-			ins_fiber_fn *fn, void *context, struct ins_summary *ret,
-			struct ins_error *error)
-{
-	(void)from;
-	(void)request;
-	(void)fn;
-	(void)context;
-	(void)ret;
-	(void)error;
-	return 0;
-}
-
-static const struct ins_source_ops no_stacks = {.read = read_nothing};
-
-static void test_delay_says_the_99th_percentile_and_the_longest(void **state)
-{
-	struct ins_fiber fiber;
-
-	(void)state;
-	for (unsigned id = 2; id < 202; id++) {
-		fiber = in_state(id, FIBER_RUNNABLE, id == 7 ? 5 * S : S / 4);
-		stays(&fiber);
-	}
-	assert_int_equal(found(&ins_rule_delay), 1);
-	source.ops = &no_stacks;
-	ins_rule_delay.say(&look, &findings.all[0]);
-	assert_string_equal(findings.all[0].headline,
-			    "200 fibers can run and wait for a carrier, for 250ms at the 99th "
-			    "percentile, the longest for 5s");
-	assert_string_equal(findings.all[0].evidence[0], "longest: fiber 7 \"f7\"");
-}
-
-static struct ins_fiber in_runtime(uint64_t runtime, struct ins_fiber fiber)
-{
-	fiber.row.runtime = runtime;
-	return fiber;
-}
-
-/* Fiber 1 keeps a carrier of runtime 1; ten fibers of another runtime can run and wait. */
-static void delay_in_runtime(uint64_t runtime)
-{
-	struct ins_fiber fiber = in_runtime(1, in_state(1, FIBER_RUNNING, 9 * S));
-
-	stays(&fiber);
-	for (unsigned id = 2; id < 12; id++) {
-		fiber = in_runtime(runtime, in_state(id, FIBER_RUNNABLE, S));
-		stays(&fiber);
-	}
-}
-
-static void test_carrier_is_not_to_blame_for_fibers_of_another_runtime(void **state)
-{
-	(void)state;
-	delay_in_runtime(2);
-	assert_int_equal(found(&ins_rule_carrier), 0);
-	assert_int_equal(ins_rule_delay.find(&look, &findings), 0);
-	assert_int_equal(findings.count, 1); /* so they are delayed by something else */
-	assert_int_equal(findings.all[0].fibers, 10);
-}
-
-static void test_carrier_is_to_blame_for_those_of_its_runtime_only(void **state)
-{
-	struct ins_fiber fiber = in_runtime(1, in_state(20, FIBER_RUNNABLE, S));
-
-	(void)state;
-	delay_in_runtime(2);
-	stays(&fiber);
-	assert_int_equal(found(&ins_rule_carrier), 1);
-	assert_int_equal(findings.all[0].weight, 1);
-}
-
-static void test_carrier_may_be_to_blame_where_the_runtime_is_unknown(void **state)
-{
-	(void)state;
-	delay_in_runtime(0);
-	assert_int_equal(found(&ins_rule_carrier), 1);
-	assert_int_equal(findings.all[0].weight, 10);
-	assert_int_equal(ins_rule_delay.find(&look, &findings), 0);
-	assert_int_equal(findings.count, 1);
-}
-
-static void test_delay_is_not_a_moment_without_a_cpu(void **state)
-{
-	struct ins_fiber fiber;
-
-	(void)state;
-	for (unsigned id = 2; id < 12; id++) {
-		fiber = in_state(id, FIBER_RUNNABLE, S / 100);
-		waiting_put(&before, &fiber);
-		fiber.row.age = S / 4;
-		waiting_put(&after, &fiber);
-	}
-	assert_int_equal(found(&ins_rule_delay), 0);
 }
 
 static void test_pinned_is_a_wait_of_a_second(void **state)
@@ -656,8 +423,6 @@ static void test_rules_have_names_and_help(void **state)
 	}
 }
 
-#define RULE_TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -674,16 +439,6 @@ int main(void)
 		RULE_TEST(
 			test_deadlock_of_pinned_fibers_in_a_snapshot_may_be_of_waits_that_just_began),
 		RULE_TEST(test_deadlock_of_pinned_fibers_whose_threads_slept_is_one),
-		RULE_TEST(test_carrier_is_kept_while_others_can_run),
-		RULE_TEST(test_carrier_of_one_that_nobody_waits_for_may_be_kept),
-		RULE_TEST(test_carrier_of_a_halted_process_is_not_kept),
-		RULE_TEST(test_delay_is_of_the_99th_percentile),
-		RULE_TEST(test_delay_of_all_is_found),
-		RULE_TEST(test_delay_says_the_99th_percentile_and_the_longest),
-		RULE_TEST(test_carrier_is_not_to_blame_for_fibers_of_another_runtime),
-		RULE_TEST(test_carrier_is_to_blame_for_those_of_its_runtime_only),
-		RULE_TEST(test_carrier_may_be_to_blame_where_the_runtime_is_unknown),
-		RULE_TEST(test_delay_is_not_a_moment_without_a_cpu),
 		RULE_TEST(test_pinned_is_a_wait_of_a_second),
 		RULE_TEST(test_stack_is_nine_tenths_used),
 		RULE_TEST(test_forgotten_is_an_old_wait_that_no_signal_reaches),
