@@ -186,10 +186,12 @@ static json_t *row(const struct fib_wire_audit_entry *e)
 		after = json_integer((json_int_t)e->after);
 	}
 	return json_pack(
-		"{s:I, s:I, s:I, s:i, s:I, s:s, s:o, s:o, s:o, s:b, s:o, s:s?}", "serial",
+		"{s:I, s:I, s:I, s:i, s:I, s:s, s:o, s:o, s:o, s:o, s:b, s:o, s:s?}", "serial",
 		(json_int_t)e->serial, "whenNs", (json_int_t)e->when, "wallNs", (json_int_t)e->wall,
 		"pid", (int)e->pid, "uid", (json_int_t)e->uid, "what", what_name(e->what),
-		"fiberId", acts ? json_integer((json_int_t)e->fiber) : json_null(), "before",
+		"fiberId", acts ? json_integer((json_int_t)e->fiber) : json_null(),
+		/* Null: it was not found, or the program is too old to send it. */
+		"fiberName", acts && e->entry ? ins_json_text(e->name) : json_null(), "before",
 		before, "after", after, "done", !refused, "error",
 		text_or_null(refused && e->result > -4096, strerror(-e->result)), "why", why(e));
 }

@@ -12,6 +12,12 @@ static json_t *rate(double is)
 	return is >= 0 ? json_real(is) : json_null();
 }
 
+/* Null: there is no fiber, or the program is too old to send its name. */
+static json_t *name_of(const struct fib_wire_carrier *c)
+{
+	return c->fiber && c->entry ? ins_json_text(c->name) : json_null();
+}
+
 static json_t *delays(const struct fib_wire_carrier *c)
 {
 	json_t *all = json_array();
@@ -28,15 +34,15 @@ json_t *ctl_stats_json(const struct ctl_stats *before, const struct fib_wire_run
 	const struct ctl_stats_rates rates = ctl_stats_rates(before, runtime, c);
 
 	return json_pack(
-		"{s:o, s:i, s:s, s:o, s:o, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
+		"{s:o, s:i, s:s, s:o, s:o, s:o, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
 		"s:o, s:o, s:o, s:o}",
 		"runtime", number(runtime->serial), "index", (int)c->index, "state",
 		ctl_stats_state(c->state), "fiberId", c->fiber ? number(c->fiber) : json_null(),
-		"runningNs", c->fiber ? json_integer(c->since) : json_null(), "queued",
-		(int)c->queued, "timers", (int)c->timers, "switches", number(c->switches),
-		"switchesPerSecond", rate(rates.switches), "steals", number(c->steals), "wakeUps",
-		number(c->wakeups), "polls", number(c->polls), "timeouts", number(c->timeouts),
-		"cpuNs", c->cpu >= 0 ? json_integer(c->cpu) : json_null(), "cpuShare",
-		rate(rates.cpu), "stacks", number(c->stacks), "delayedNs", number(c->delayed),
-		"delays", delays(c));
+		"fiberName", name_of(c), "runningNs",
+		c->fiber ? json_integer(c->since) : json_null(), "queued", (int)c->queued, "timers",
+		(int)c->timers, "switches", number(c->switches), "switchesPerSecond",
+		rate(rates.switches), "steals", number(c->steals), "wakeUps", number(c->wakeups),
+		"polls", number(c->polls), "timeouts", number(c->timeouts), "cpuNs",
+		c->cpu >= 0 ? json_integer(c->cpu) : json_null(), "cpuShare", rate(rates.cpu),
+		"stacks", number(c->stacks), "delayedNs", number(c->delayed), "delays", delays(c));
 }

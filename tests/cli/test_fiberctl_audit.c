@@ -21,7 +21,8 @@ static json_t *audit(void)
 	json_promise(answer, "answer", JSON_ANSWER " audit:a");
 	json_array_foreach (json_object_get(answer, "audit"), i, row) {
 		json_promise(row, "row",
-			     "serial:i whenNs:i wallNs:i pid:i uid:i what:s fiberId:i? before:* "
+			     "serial:i whenNs:i wallNs:i pid:i uid:i what:s fiberId:i? "
+			     "fiberName:s? before:* "
 			     "after:* done:b error:s? why:s?");
 		assert_int_equal(json_int(row, "serial"), i + 1);
 		assert_int_equal(json_int(row, "uid"), geteuid());
@@ -125,6 +126,33 @@ static void test_audit_speaks_of_a_fiber_that_is_not_there(void **state)
 	cli_contains(p->out.bytes, "refused: no such fiber: it has exited or never existed\n");
 	assert_null(strstr(p->out.bytes, "No such process"));
 	harness_free(p);
+	crowd_end(&crowd);
+}
+
+static void test_audit_has_the_names_of_the_fibers_beside_the_ids(void **state)
+{
+	static const char *const env[] = {"FIBER_CONTROL=admin", NULL};
+	const struct harness_how how = {.env = env};
+	struct crowd crowd = crowd_start(&how, "crowd", "60", NULL);
+	const struct crowd_member *const members[] = {crowd_find(&crowd, "sleep", ""),
+						      crowd_find(&crowd, "mutex", "")};
+	json_t *answer;
+
+	(void)state;
+	pid = cli_number((uint64_t)crowd.process->pid);
+	for (size_t i = 0; i < 2; i++)
+		harness_free(cli_run("fiberctl", "cancel", pid, cli_number(members[i]->id), NULL));
+	harness_free(cli_run("fiberctl", "cancel", pid, "999999", NULL));
+	harness_free(cli_run("fiberctl", "policy", pid, "error", NULL));
+	answer = audit();
+	for (size_t i = 0; i < 2; i++) {
+		assert_int_equal(json_int(row_of(answer, i), "fiberId"), members[i]->id);
+		assert_string_equal(json_text(row_of(answer, i), "fiberName"), members[i]->name);
+	}
+	/* There was no such fiber, and a policy has none. */
+	assert_true(json_is_null(json_object_get(row_of(answer, 2), "fiberName")));
+	assert_true(json_is_null(json_object_get(row_of(answer, 3), "fiberName")));
+	json_decref(answer);
 	crowd_end(&crowd);
 }
 
@@ -251,6 +279,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_audit_has_a_line_for_each_change_with_who_asked),
 		cmocka_unit_test(test_audit_speaks_of_a_fiber_that_is_not_there),
+		cmocka_unit_test(test_audit_has_the_names_of_the_fibers_beside_the_ids),
 		cmocka_unit_test(test_audit_can_be_read_where_nothing_can_be_changed),
 		cmocka_unit_test(test_audit_tells_who_follows_each_change_once),
 		cmocka_unit_test(test_audit_as_json_is_an_object_a_line_when_followed),

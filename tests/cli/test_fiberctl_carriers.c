@@ -8,11 +8,13 @@
 #include <unistd.h>
 
 #include "tests/harness/cli/cli.h"
+#include "tests/harness/cli/crowd.h"
 #include "tests/harness/cli/json.h"
 #include "tests/harness/watchdog.h"
 
 #define CARRIER                                                                                   \
-	"runtime:i index:i state:s fiberId:i? runningNs:i? queued:i timers:i switches:i "         \
+	"runtime:i index:i state:s fiberId:i? fiberName:s? runningNs:i? queued:i timers:i "       \
+	"switches:i "                                                                             \
 	"switchesPerSecond:* steals:i wakeUps:i polls:i timeouts:i cpuNs:i? cpuShare:* stacks:i " \
 	"delayedNs:i delays:a"
 
@@ -156,6 +158,29 @@ static void test_carriers_that_run_name_their_fibers(void **state)
 	harness_free(process);
 }
 
+static void test_carriers_have_the_names_of_their_fibers_beside_the_ids(void **state)
+{
+	struct crowd crowd = crowd_start(NULL, "crowd", "60", "--stuck");
+	json_t *answer = json_well(cli_run(
+		"fiberctl", "carriers", cli_number((uint64_t)crowd.process->pid), "--json", NULL));
+	const json_t *carriers = json_object_get(answer, "carriers"), *c;
+	size_t i;
+
+	(void)state;
+	assert_int_equal(json_array_size(carriers), crowd_count(&crowd, "running"));
+	json_array_foreach (carriers, i, c) {
+		const uint64_t id = (uint64_t)json_int(c, "fiberId");
+		size_t k = 0;
+
+		while (k < crowd.count && crowd.members[k].id != id)
+			k++;
+		assert_true(k < crowd.count);
+		assert_string_equal(json_text(c, "fiberName"), crowd.members[k].name);
+	}
+	json_decref(answer);
+	crowd_end(&crowd);
+}
+
 /* option may be NULL. */
 static json_t *ask_figures(const struct harness_process *process, const char *option)
 {
@@ -195,7 +220,7 @@ static void test_carriers_say_what_they_have_done_and_what_they_do(void **state)
 	assert_int_equal(json_int(c, "timers"), 5);
 	assert_int_equal(json_int(c, "steals"), 0);
 	assert_true(json_int(c, "cpuNs") > 0);
-	assert_true(unknown(c, "fiberId") && unknown(c, "runningNs"));
+	assert_true(unknown(c, "fiberId") && unknown(c, "fiberName") && unknown(c, "runningNs"));
 	assert_true(real(c, "switchesPerSecond") == 0);
 	assert_true(real(c, "cpuShare") >= 0);
 	delays = json_object_get(c, "delays");
@@ -319,6 +344,7 @@ int main(void)
 		cmocka_unit_test(test_carriers_name_the_poller_of_the_environment),
 		cmocka_unit_test(test_carriers_say_once_for_each_runtime_why_it_is_another_poller),
 		cmocka_unit_test(test_carriers_that_run_name_their_fibers),
+		cmocka_unit_test(test_carriers_have_the_names_of_their_fibers_beside_the_ids),
 		cmocka_unit_test(test_carriers_say_what_they_have_done_and_what_they_do),
 		cmocka_unit_test(test_carriers_that_are_busy_use_the_cpu),
 		cmocka_unit_test(test_carriers_refuse_a_time_that_is_none),
