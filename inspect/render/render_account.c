@@ -17,6 +17,32 @@ static const char *time_of(int64_t ns, char buf[32])
 	return ins_duration_text(ns, buf, 32);
 }
 
+/*
+ * The largest of `count` times: the member at `first`, and the same member of the structs after that
+ * one, `size` bytes apart.
+ */
+static int64_t largest_of(const int64_t *first, size_t count, size_t size)
+{
+	int64_t largest = 0;
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		const int64_t ns = *(const int64_t *)((const char *)first + i * size);
+
+		largest = ns > largest ? ns : largest;
+	}
+	return largest;
+}
+
+#define LARGEST(rows, count, member) \
+	((count) ? largest_of(&(rows)->member, (count), sizeof *(rows)) : 0)
+
+/* A time of a column: each column has one unit. */
+static const char *in_column(int64_t ns, int64_t largest, char buf[32])
+{
+	return ins_duration_column(ns, largest, buf, 32);
+}
+
 static double percent(int64_t part, int64_t all)
 {
 	return all > 0 ? 100.0 * (double)part / (double)all : 0;
@@ -72,6 +98,7 @@ static void put_head(FILE *out, const struct ins_recording *r, const struct ins_
 
 static void put_carriers(FILE *out, const struct ins_recording *r, const struct ins_account *a)
 {
+	const int64_t most = LARGEST(a->carried, a->carrieds, running);
 	char t[32];
 	size_t i;
 
@@ -82,7 +109,7 @@ static void put_carriers(FILE *out, const struct ins_recording *r, const struct 
 
 		fprintf(out, "%-8" PRIu64 " %8u %6.1f%% %10s %10" PRIu64 "\n",
 			r->ring[c->ring].runtime, r->ring[c->ring].carrier,
-			percent(c->running, a->length), time_of(c->running, t), c->turns);
+			percent(c->running, a->length), in_column(c->running, most, t), c->turns);
 	}
 }
 
@@ -108,17 +135,22 @@ static void put_shown(FILE *out, size_t n, size_t rows)
 static void put_functions(FILE *out, const struct ins_recording *r, const struct ins_account *a,
 			  size_t rows)
 {
-	char t[4][32], text[TEXT];
+	const size_t n = a->rans < rows ? a->rans : rows;
+	const int64_t running = LARGEST(a->ran, n, spent.running);
+	const int64_t runnable = LARGEST(a->ran, n, spent.runnable);
+	const int64_t waiting = LARGEST(a->ran, n, spent.waiting);
+	char t[3][32], text[TEXT];
 	size_t i;
 
 	fprintf(out, "\n%8s %10s %10s %10s %10s  %s\n", "FIBERS", "RUNNING", "RUNNABLE", "WAITING",
 		"TURNS", "FUNCTION");
-	for (i = 0; i < a->rans && i < rows; i++) {
+	for (i = 0; i < n; i++) {
 		const struct ins_ran *f = &a->ran[i];
 
 		fprintf(out, "%8" PRIu64 " %10s %10s %10s %10" PRIu64 "  %s\n", f->fibers,
-			time_of(f->spent.running, t[0]), time_of(f->spent.runnable, t[1]),
-			time_of(f->spent.waiting, t[2]), f->spent.turns,
+			in_column(f->spent.running, running, t[0]),
+			in_column(f->spent.runnable, runnable, t[1]),
+			in_column(f->spent.waiting, waiting, t[2]), f->spent.turns,
 			function(r, f->entry, text, sizeof text));
 	}
 	put_shown(out, a->rans, rows);
@@ -154,18 +186,21 @@ static void put_place(FILE *out, const struct ins_waited *w)
 static void put_waits(FILE *out, const struct ins_recording *r, const struct ins_account *a,
 		      size_t rows)
 {
+	const size_t n = a->waiteds < rows ? a->waiteds : rows;
+	const int64_t all = LARGEST(a->waited, n, ns), median = LARGEST(a->waited, n, median);
+	const int64_t most = LARGEST(a->waited, n, most);
 	char t[3][32], text[TEXT];
 	size_t i;
 
 	fprintf(out, "\n%10s %10s %10s %10s %8s  %s\n", "WAITING", "MEDIAN", "LONGEST", "WAITS",
 		"AT END", "FOR");
-	for (i = 0; i < a->waiteds && i < rows; i++) {
+	for (i = 0; i < n; i++) {
 		const struct ins_waited *w = &a->waited[i];
 
 		fprintf(out, "%10s %10s %10s %10" PRIu64 " %8" PRIu64 "  %s%s",
-			time_of(w->ns, t[0]), time_of(w->median, t[1]), time_of(w->most, t[2]),
-			w->waits, w->fibers, ins_account_for(r, w, text, sizeof text),
-			w->pinned ? ", pinned" : "");
+			in_column(w->ns, all, t[0]), in_column(w->median, median, t[1]),
+			in_column(w->most, most, t[2]), w->waits, w->fibers,
+			ins_account_for(r, w, text, sizeof text), w->pinned ? ", pinned" : "");
 		put_place(out, w);
 	}
 	put_shown(out, a->waiteds, rows);
@@ -174,13 +209,14 @@ static void put_waits(FILE *out, const struct ins_recording *r, const struct ins
 /* The same with all objects of one kind of wait merged. */
 static void put_kinds(FILE *out, const struct ins_recording *r, const struct ins_account *a)
 {
-	struct ins_waited kind[2][256] = {0};
+	struct ins_waited kind[512] = {0}; /* the second half: pinned */
 	char t[2][32], text[TEXT];
+	int64_t all, most;
 	size_t i;
 
 	for (i = 0; i < a->waiteds; i++) {
 		const struct ins_waited *w = &a->waited[i];
-		struct ins_waited *k = &kind[w->pinned][w->kind];
+		struct ins_waited *k = &kind[256 * w->pinned + w->kind];
 
 		ins_add_ns(&k->ns, w->ns);
 		k->waits += w->waits;
@@ -188,13 +224,16 @@ static void put_kinds(FILE *out, const struct ins_recording *r, const struct ins
 		if (w->most > k->most)
 			k->most = w->most;
 	}
+	all = LARGEST(kind, 512, ns);
+	most = LARGEST(kind, 512, most);
 	fprintf(out, "\n%10s %10s %10s %8s  %s\n", "WAITING", "LONGEST", "WAITS", "AT END", "IN");
 	for (i = 0; i < 512; i++) {
-		const struct ins_waited *k = &kind[i / 256][i % 256];
+		const struct ins_waited *k = &kind[i];
 
 		if (k->waits)
 			fprintf(out, "%10s %10s %10" PRIu64 " %8" PRIu64 "  %s%s\n",
-				time_of(k->ns, t[0]), time_of(k->most, t[1]), k->waits, k->fibers,
+				in_column(k->ns, all, t[0]), in_column(k->most, most, t[1]),
+				k->waits, k->fibers,
 				ins_escape(ins_recording_kind(r, (unsigned)i % 256), text,
 					   sizeof text),
 				i / 256 ? ", pinned" : "");
@@ -211,6 +250,9 @@ static void put_stacks(FILE *out, const struct ins_recording *r, const struct in
 		       size_t rows)
 {
 	const int64_t rest = a->all.waiting - a->sampled;
+	const size_t n = a->stack_waits_count < rows ? a->stack_waits_count : rows;
+	const int64_t most = LARGEST(a->stack_waits, n, most);
+	int64_t all = LARGEST(a->stack_waits, n, ns);
 	char t[2][32], times[32] = "once", text[4096];
 	size_t i;
 
@@ -226,14 +268,17 @@ static void put_stacks(FILE *out, const struct ins_recording *r, const struct in
 		times, time_of(a->sampled, t[0]), time_of(a->all.waiting, t[1]),
 		floor_of(percent(a->sampled, a->all.waiting)));
 	fprintf(out, "%10s %10s %10s %8s  %s\n", "WAITING", "LONGEST", "WAITS", "FIBERS", "STACK");
-	for (i = 0; i < a->stack_waits_count && i < rows; i++)
+	if (a->all.waits > a->sampled_waits && rest > all)
+		all = rest;
+	for (i = 0; i < n; i++)
 		fprintf(out, "%10s %10s %10" PRIu64 " %8" PRIu64 "  %s\n",
-			time_of(a->stack_waits[i].ns, t[0]), time_of(a->stack_waits[i].most, t[1]),
-			a->stack_waits[i].waits, a->stack_waits[i].fibers,
+			in_column(a->stack_waits[i].ns, all, t[0]),
+			in_column(a->stack_waits[i].most, most, t[1]), a->stack_waits[i].waits,
+			a->stack_waits[i].fibers,
 			ins_escape(a->stack_waits[i].stack, text, sizeof text));
 	if (a->all.waits > a->sampled_waits)
-		fprintf(out, "%10s %10s %10" PRIu64 " %8s  (not sampled)\n", time_of(rest, t[0]),
-			"", a->all.waits - a->sampled_waits, "");
+		fprintf(out, "%10s %10s %10" PRIu64 " %8s  (not sampled)\n",
+			in_column(rest, all, t[0]), "", a->all.waits - a->sampled_waits, "");
 	put_shown(out, a->stack_waits_count, rows);
 }
 

@@ -168,6 +168,39 @@ const char *ins_duration_seconds(int64_t ns, char *buf, size_t size)
 	return buf;
 }
 
+/* Numbers of a column have at most four digits before the point, as long as there is a larger unit. */
+static int64_t unit_of(int64_t largest, const char **ret_name)
+{
+	static const struct {
+		int64_t ns;
+		const char *name;
+	} sizes[] = {{1000, "us"}, {1000000, "ms"}, {SECOND, "s"}};
+	size_t i = 0;
+
+	while (i < 2 && largest >= 10000 * sizes[i].ns)
+		i++;
+	*ret_name = sizes[i].name;
+	return sizes[i].ns;
+}
+
+const char *ins_duration_column(int64_t ns, int64_t largest, char *buf, size_t size)
+{
+	struct ins_strbuf l = ins_strbuf(buf, size);
+	const char *name;
+	const int64_t unit = unit_of(largest, &name);
+	const int64_t part = ns > 0 ? ns % unit / (unit / 1000) : 0;
+
+	ins_strbuf_number(&l, (uint64_t)(ns > 0 ? ns / unit : 0));
+	if (ns > 0) {
+		ins_strbuf_char(&l, '.');
+		ins_strbuf_number(&l, (uint64_t)part / 100);
+		ins_strbuf_number(&l, (uint64_t)part / 10 % 10);
+		ins_strbuf_number(&l, (uint64_t)part % 10);
+	}
+	ins_strbuf_text(&l, name);
+	return buf;
+}
+
 const char *ins_duration_text(int64_t ns, char *buf, size_t size)
 {
 	struct ins_strbuf l = ins_strbuf(buf, size);

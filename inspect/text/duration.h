@@ -35,6 +35,12 @@ void ins_duration_say(struct ins_strbuf *line, int64_t ns);
 const char *ins_duration_seconds(int64_t ns, char *buf, size_t size);
 void ins_duration_say_seconds(struct ins_strbuf *line, int64_t ns);
 
+/*
+ * For a column of values that differ by more: all in the unit that suits the largest one, with three
+ * decimals, "3200.000ms" and "0.012ms"; nothing at all is "0ms". Returns buf.
+ */
+const char *ins_duration_column(int64_t ns, int64_t largest, char *buf, size_t size);
+
 /* ns of CLOCK_MONOTONIC. */
 int64_t ins_duration_now(void);
 

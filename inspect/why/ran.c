@@ -29,7 +29,7 @@ static uint64_t used(const struct ins_look *look, const struct ins_fiber *now)
 	return now->row.cpu > before.row.cpu ? now->row.cpu - before.row.cpu : 0;
 }
 
-static void add(struct ins_rans *all, const struct ins_fiber *fiber, uint64_t ns)
+static void add(struct ins_ran_functions *all, const struct ins_fiber *fiber, uint64_t ns)
 {
 	size_t i;
 
@@ -39,7 +39,7 @@ static void add(struct ins_rans *all, const struct ins_fiber *fiber, uint64_t ns
 		return;
 	if (i == all->count)
 		all->at[all->count++] =
-			(struct ins_ran){.entry = fiber->row.entry, .id = fiber->row.id};
+			(struct ins_ran_function){.entry = fiber->row.entry, .id = fiber->row.id};
 	all->at[i].fibers++;
 	all->at[i].ns += ns;
 	all->fibers++;
@@ -48,21 +48,21 @@ static void add(struct ins_rans *all, const struct ins_fiber *fiber, uint64_t ns
 
 static int by_time(const void *a, const void *b)
 {
-	const struct ins_ran *x = a, *y = b;
+	const struct ins_ran_function *x = a, *y = b;
 
 	if (x->ns != y->ns)
 		return x->ns > y->ns ? -1 : 1;
 	return x->fibers > y->fibers ? -1 : x->fibers < y->fibers;
 }
 
-void ins_ran_find(const struct ins_look *look, uint64_t runtime, struct ins_rans *ret)
+void ins_ran_find(const struct ins_look *look, uint64_t runtime, struct ins_ran_functions *ret)
 {
 	size_t i, n = ins_look_count(look);
 	struct ins_fiber fiber;
 	bool runs;
 	uint64_t ns;
 
-	*ret = (struct ins_rans){0};
+	*ret = (struct ins_ran_functions){0};
 	for (i = 0; i < n; i++) {
 		ins_look_get(look, i, &fiber);
 		runs = fiber.row.state == FIBER_RUNNING && !ins_look_waits(&fiber);

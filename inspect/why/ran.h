@@ -5,7 +5,7 @@
 
 #include "inspect/why/look.h"
 
-struct ins_ran {
+struct ins_ran_function {
 	uint64_t entry;	 /* the function; 0: unknown */
 	uint64_t fibers; /* that have run */
 	uint64_t ns;	 /* of CPU time; single: 0 */
@@ -15,8 +15,8 @@ struct ins_ran {
 #define INS_RAN_MOST 256 /* functions: the fibers of later ones are left out */
 
 /* Initialise with zero. */
-struct ins_rans {
-	struct ins_ran at[INS_RAN_MOST];
+struct ins_ran_functions {
+	struct ins_ran_function at[INS_RAN_MOST];
 	size_t count;
 	uint64_t ns, fibers; /* of all */
 };
@@ -25,6 +25,6 @@ struct ins_rans {
  * The functions by CPU time, the longest first. After a single reading: those of the fibers that ran
  * then, the most fibers first. runtime: runtimes.h.
  */
-void ins_ran_find(const struct ins_look *look, uint64_t runtime, struct ins_rans *ret);
+void ins_ran_find(const struct ins_look *look, uint64_t runtime, struct ins_ran_functions *ret);
 
 #endif

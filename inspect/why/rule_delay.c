@@ -111,8 +111,9 @@ static int find(struct ins_look *look, struct ins_findings *ret)
 }
 
 /* 40 fibers of trouble.c:250 in compute (98 %); of a single reading without a share of the time. */
-static void say_function(struct ins_look *look, const struct ins_rans *all,
-			 const struct ins_ran *ran, struct ins_finding *f, struct ins_strbuf *line)
+static void say_function(struct ins_look *look, const struct ins_ran_functions *all,
+			 const struct ins_ran_function *ran, struct ins_finding *f,
+			 struct ins_strbuf *line)
 {
 	char place[256];
 
@@ -133,7 +134,7 @@ static void say_function(struct ins_look *look, const struct ins_rans *all,
 static void say_ran(struct ins_look *look, uint64_t runtime, struct ins_finding *f)
 {
 	struct ins_strbuf line;
-	struct ins_rans all;
+	struct ins_ran_functions all;
 	size_t i;
 
 	ins_ran_find(look, runtime, &all);

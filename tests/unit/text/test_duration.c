@@ -144,6 +144,28 @@ static void test_durations_have_two_units_at_most(void **state)
 	assert_string_equal(said_as(INT64_MAX), "106751d23h");
 }
 
+static void expect_column(int64_t ns, int64_t largest, const char *said)
+{
+	char buf[32];
+
+	assert_string_equal(ins_duration_column(ns, largest, buf, sizeof buf), said);
+}
+
+static void test_a_column_has_the_unit_of_its_largest_value(void **state)
+{
+	(void)state;
+	expect_column(450, 450, "0.450us");
+	expect_column(0, 450, "0us");
+	expect_column(-5, 0, "0us");
+	expect_column(9999999, 9999999, "9999.999us");
+	expect_column(450, 10000000, "0.000ms");
+	expect_column(12345, 3200 * (S / 1000), "0.012ms");
+	expect_column(3200 * (S / 1000), 3200 * (S / 1000), "3200.000ms");
+	expect_column(12345678, 10 * S, "0.012s");
+	expect_column(134 * S, 134 * S, "134.000s");
+	expect_column(INT64_MAX, INT64_MAX, "9223372036.854s");
+}
+
 static void test_seconds_are_the_only_unit_of_a_column(void **state)
 {
 	static const struct {
@@ -185,6 +207,7 @@ int main(void)
 		cmocka_unit_test(test_duration_refuses_what_does_not_fit),
 		cmocka_unit_test(test_duration_reads_what_the_tools_print),
 		cmocka_unit_test(test_durations_have_two_units_at_most),
+		cmocka_unit_test(test_a_column_has_the_unit_of_its_largest_value),
 		cmocka_unit_test(test_seconds_are_the_only_unit_of_a_column),
 	};
 

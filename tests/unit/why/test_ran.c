@@ -6,7 +6,7 @@
 static struct ins_source source;
 static struct waiting before, after;
 static struct ins_look look;
-static struct ins_rans ran;
+static struct ins_ran_functions ran;
 
 static int begin(void **state)
 {
