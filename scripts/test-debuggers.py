@@ -275,6 +275,10 @@ def check_script(folder, fibers, source, names=True):
     need("shown %d of %d fibers" % (len(fibers), len(fibers)) in text, text)
     for number, fiber in fibers.items():
         need(re.search(r'^  fiber %d "%s" \[%s' % (number, fiber["name"], fiber["state"]), text, re.M), "fiber %d\n%s" % (number, text))
+    # Ages of a list are compared, so all are in seconds.
+    listed = re.findall(r"^[ *] fiber \d+ .*, (\S+)\]$", text, re.M)
+    need(len(listed) == len(fibers), "%d ages in\n%s" % (len(listed), text))
+    need(all(re.fullmatch(r"0s|0\.\d{3}s|[1-9]\d{0,3}\.\ds|\d{5,}s", age) for age in listed), "ages in one unit: %s" % sorted(set(listed)))
     return text
 
 

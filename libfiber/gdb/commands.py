@@ -17,7 +17,7 @@ With REGEX only those whose line matches it."""
     def invoke(self, argument, _):
         wanted, shown, total = pattern(argument), 0, 0
         for fiber in fibers():
-            line = fiber.line()
+            line = fiber.line(seconds)
             total += 1
             if not argument or wanted.search(line):
                 shown += 1
@@ -153,13 +153,13 @@ fiber find REGEX"""
                 where = self.where(fiber, wanted, visit)
                 if where is not None:
                     count += 1
-                    gdb.write("%s%s\n" % (fiber.line(), where))
+                    gdb.write("%s%s\n" % (fiber.line(seconds), where))
         gdb.write("found %d of %d fibers\n" % (count, total))
 
     @staticmethod
     def where(fiber, wanted, visit):
         """None: it does not match; else in which function, "": by its line."""
-        if wanted.search(fiber.line()):
+        if wanted.search(fiber.line(seconds)):
             return ""
         visit.thread.switch()
         try:

@@ -109,11 +109,20 @@ class Fiber:
         except (gdb.error, RuntimeError):
             return ""
 
-    def line(self):
+    def line(self, age=None):
+        """age: what formats it; in a list seconds(), so that ages can be compared."""
         name = self.name or self.function()
         name = ' "%s"' % name if name else ""
         state = self.layout.states[self.state] if self.state < 8 else "state %d" % self.state
-        return "fiber %d%s [%s%s, %s]" % (self.id, name, state, self.wait(), duration(self.age))
+        return "fiber %d%s [%s%s, %s]" % (self.id, name, state, self.wait(), (age or duration)(self.age))
+
+
+def seconds(ns):
+    """As the tools print a column of times: "0.404s", "15.2s", "439200s"."""
+    whole, ms = divmod(max(ns, 0) // 10**6, 1000)
+    if ns <= 0 or whole >= 10000:
+        return "%ds" % whole
+    return "%d.%ds" % (whole, ms // 100) if whole else "0.%03ds" % ms
 
 
 def duration(ns):
