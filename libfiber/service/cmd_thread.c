@@ -2,7 +2,8 @@
 /*
  * cmd_thread.c - send where a plain thread sleeps, and the bytes of its stack
  *
- * A thread that holds what fibers wait for has no record, and its registers are saved nowhere.
+ * A thread that holds what fibers wait for has no record, and its registers are saved nowhere. Neither
+ * are those of a running fiber, which are its carrier's.
  * While it sleeps in the system, the kernel reports its stack pointer, and its stack does not
  * change. So the stack is copied between two looks. The copy counts if the thread slept in the same
  * place both times and got no CPU time in between. A thread that runs would have to be stopped, and
@@ -20,6 +21,7 @@
 #include "service/answer.h"
 #include "service/command.h"
 #include "service/kept.h"
+#include "watch/tick.h"
 #include "wire/thread.h"
 
 #define TRIES 8
@@ -72,18 +74,26 @@ static enum fib_wire_thread_state nowhere(int rc)
 	return rc == -ENOENT || rc == -ESRCH ? FIB_WIRE_THREAD_ENDED : FIB_WIRE_THREAD_HIDDEN;
 }
 
+/* A carrier keeps the file open in which its place is. */
+static int find_place(uint32_t tid, struct fib_sleeper_place *ret)
+{
+	int rc;
+
+	return fib_tick_place(tid, ret, &rc) ? rc : fib_os_thread_place(tid, ret);
+}
+
 static enum fib_wire_thread_state look(uint32_t tid, struct fib_wire_thread_is *ret,
 				       unsigned char *stack)
 {
 	const int64_t used = fib_os_thread_cpu_of(tid);
 	struct fib_sleeper_place before, after;
-	int rc = fib_os_thread_place(tid, &before);
+	int rc = find_place(tid, &before);
 
 	ret->error = rc < 0 ? rc : 0;
 	if (rc != 1)
 		return nowhere(rc);
 	ret->stack_size = copy(before.sp, stack, FIB_WIRE_THREAD_STACK);
-	if (fib_os_thread_place(tid, &after) != 1 || !same(&before, &after) ||
+	if (find_place(tid, &after) != 1 || !same(&before, &after) ||
 	    fib_os_thread_cpu_of(tid) != used)
 		return FIB_WIRE_THREAD_MOVED;
 	ret->call = before.call;

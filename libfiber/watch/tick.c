@@ -19,6 +19,7 @@
 
 #include "core/registry.h"
 #include "os/os.h"
+#include "os/sample.h"
 #include "os/spin.h"
 #include "sched/observer.h"
 #include "sched/sched.h"
@@ -215,6 +216,34 @@ uint64_t fib_tick_fibers(void)
 uint32_t fib_tick_carriers(void)
 {
 	return fib_observe(&fiber_registry.carriers);
+}
+
+static struct fib_carrier *carrier_of(uint32_t tid)
+{
+	struct fib_sched *s;
+	unsigned i;
+
+	for (s = tick.first; s; s = s->next)
+		for (i = 0; i < s->carrier_count; i++)
+			/* pairs: longrun.enter -- a thread that sees tid sees the open file. */
+			if (fib_load_acquire(&s->carriers[i].tid) == tid)
+				return &s->carriers[i];
+	return NULL;
+}
+
+bool fib_tick_place(uint32_t tid, struct fib_sleeper_place *ret_place, int *ret)
+{
+	struct fib_carrier *c;
+
+	fib_spin_lock(&tick.lock);
+	c = tid ? carrier_of(tid) : NULL;
+	if (c)
+		*ret = fib_os_thread_place_of(&c->place, tid, ret_place);
+	fib_spin_unlock(&tick.lock);
+	/* The thread is there; only its file is not. */
+	if (c && *ret == -ENOENT)
+		*ret = -ENODATA;
+	return c != NULL;
 }
 
 bool fib_tick_several(void)

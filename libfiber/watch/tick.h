@@ -48,6 +48,14 @@ void fib_tick_forget(void);
  */
 bool fib_tick_next(uint64_t after, void (*fn)(struct fib_sched *s, void *arg), void *arg);
 
+/*
+ * If thread tid is a carrier, look where it sleeps as fib_os_thread_place() does, through the file that
+ * the carrier keeps open, so that a sandbox need not allow openat(2). False: it is no carrier. By the
+ * service thread.
+ */
+struct fib_sleeper_place;
+bool fib_tick_place(uint32_t tid, struct fib_sleeper_place *ret_place, int *ret);
+
 /* Whether there are several runtimes now. */
 bool fib_tick_several(void);
 

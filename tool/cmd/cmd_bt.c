@@ -148,9 +148,10 @@ const struct tool_command tool_bt = {
 	.usage = "PROCESS ID | PROCESS --all",
 	.summary = "the backtrace of one fiber, or of all",
 	.help = "The program sends the bytes of the stack; this tool unwinds it and looks up\n"
-		"functions, files and lines, so debug information is only needed here. A running\n"
-		"fiber has no stable stack and is shown as running. 'fibertrace' stops the thread\n"
-		"of such a fiber for the time of a copy, and shows its frames too.\n",
+		"functions, files and lines, so debug information is only needed here. A fiber\n"
+		"that computes has no stable stack and is shown as running; one that is in a\n"
+		"system call has. 'fibertrace' stops the thread of a fiber that computes for the\n"
+		"time of a copy, and shows its frames too.\n",
 	.example = "bt httpd 3\n"
 		   "fiber 3 \"conn-1\" [suspended: sleep 38.4s left, 1.5s]\n"
 		   "  #6  fiber_sleep+0x13b at libfiber/wait/park.c:113\n"

@@ -13,11 +13,14 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <sys/resource.h>
 
 #include "sched/observer.h"
 #include "tests/harness/process.h"
 #include "tests/harness/watchdog.h"
 #include "tests/unit/sched/carriers.h"
+#include "os/sample.h"
+#include "watch/longrun.h"
 #include "watch/tick.h"
 
 #define FEW_TICKS 20u /* the tick continues this often after all carriers sleep */
@@ -276,6 +279,41 @@ static void test_tick_totals_are_over_all_schedulers(void **state)
 	assert_int_equal(fib_tick_carriers(), 0);
 }
 
+static bool carrier_sleeps(void *ret_place)
+{
+	int rc;
+
+	assert_true(fib_tick_place(fib_load(&s.carriers[0].tid), ret_place, &rc));
+	return rc == 1;
+}
+
+static void test_tick_place_of_a_carrier_needs_no_file_to_be_opened(void **state)
+{
+	struct rlimit limit, none;
+	struct fib_sleeper_place place = {0}, other;
+	bool is_found;
+	int rc, opened;
+
+	(void)state;
+	carriers_start(&s, 1);
+	fib_longrun_await(&s.carriers[0]);
+	assert_true(harness_until(carrier_sleeps, &place, LIMIT_S));
+	assert_true(place.call >= 0 && place.sp && place.pc);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	none = limit;
+	none.rlim_cur = 0;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	is_found = fib_tick_place(fib_load(&s.carriers[0].tid), &other, &rc);
+	opened = fib_os_thread_place(fib_load(&s.carriers[0].tid), &other);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	assert_true(is_found && rc == 1);
+	assert_int_equal(opened, -EMFILE);
+	/* This thread is no carrier. */
+	assert_false(fib_tick_place(fib_os_tid(), &other, &rc));
+	assert_false(fib_tick_place(0, &other, &rc));
+	carriers_stop(&s);
+}
+
 /* -- with the service thread -- */
 
 static struct fiber_runtime *start_runtime(void)
@@ -350,6 +388,7 @@ int main(void)
 		TEST(test_tick_wakes_somebody_for_work_that_lies_about),
 		TEST(test_tick_policy_is_the_process_s),
 		TEST(test_tick_totals_are_over_all_schedulers),
+		TEST(test_tick_place_of_a_carrier_needs_no_file_to_be_opened),
 		cmocka_unit_test(test_clock_moves_while_a_fiber_keeps_its_carrier),
 		cmocka_unit_test(test_clock_rests_while_all_sleep_and_moves_again_after),
 	};
