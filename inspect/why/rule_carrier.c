@@ -8,6 +8,7 @@
 #include "inspect/why/rules.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include <fiber/fiber.h>
 
@@ -43,22 +44,23 @@ static int find(struct ins_look *look, struct ins_findings *ret)
 	return 0;
 }
 
-/* it is in system call nanosleep at store.c:230 in compact; it is computing, and runs compact */
+/*
+ * it is in system call nanosleep at store.c:230 in compact; it was seen computing at ..; it is computing,
+ * and runs store.c:200 in compact
+ */
 static void say_doing(struct ins_look *look, const struct ins_fiber *fiber, struct ins_finding *f)
 {
 	struct ins_strbuf line = ins_finding_line(f);
-	char doing[64], entry[256];
+	char doing[400], entry[256];
 
-	ins_why_doing(look, fiber, doing, sizeof doing);
-	ins_look_place(look, fiber, f->place, sizeof f->place);
-	ins_strbuf_text(&line, "it ");
-	if (doing[0] || f->place[0])
-		ins_strbuf_text(&line, doing[0] ? "is " : "is");
+	ins_why_doing_at(look, fiber, f->place, doing, sizeof doing);
+	ins_strbuf_text(&line, strncmp(doing, "seen", 4) == 0 ? "it was "
+			       : doing[0] == ' '	      ? "it is"
+			       : doing[0]		      ? "it is "
+							      : "it ");
 	ins_strbuf_text(&line, doing);
-	if (f->place[0]) {
-		ins_look_say_at(f->place, &line);
+	if (f->place[0])
 		return;
-	}
 	ins_look_place_of(look, fiber->row.entry, false, entry, sizeof entry);
 	ins_strbuf_text(&line, doing[0] ? ", and runs " : "runs ");
 	ins_strbuf_text(&line, entry[0] ? entry : "an unknown function");

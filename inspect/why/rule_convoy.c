@@ -131,11 +131,12 @@ static void say_taken(struct ins_look *look, const struct ins_fiber *holder,
  * slept for 41s, 18s left at store.c:230 in compact
  */
 static void say_root(struct ins_look *look, size_t root, const struct ins_fiber *fiber,
-		     const char *running, struct ins_finding *f)
+		     struct ins_finding *f)
 {
 	struct ins_strbuf line = ins_finding_line(f);
 	const struct ins_peer *peer;
 	struct ins_fiber waiter;
+	char doing[400];
 	bool holds = find_first(look, root, &waiter);
 
 	ins_look_say_fiber(fiber, &line);
@@ -150,15 +151,15 @@ static void say_root(struct ins_look *look, size_t root, const struct ins_fiber 
 	}
 	ins_strbuf_text(&line, holds ? " and " : " ");
 	ins_look_say_doing(look, fiber, &line);
-	ins_strbuf_text(&line, running[0] ? ", " : "");
-	ins_strbuf_text(&line, running);
 	peer = ins_look_peer(look, fiber);
 	if (peer) {
 		ins_strbuf_text(&line, " (peer ");
 		ins_strbuf_text(&line, peer->address);
 		ins_strbuf_char(&line, ')');
 	}
-	ins_look_say_at(ins_look_place(look, fiber, f->place, sizeof f->place), &line);
+	ins_why_doing_at(look, fiber, f->place, doing, sizeof doing);
+	ins_strbuf_text(&line, doing[0] && doing[0] != ' ' ? ", " : "");
+	ins_strbuf_text(&line, doing);
 }
 
 /* The waits behind the root, by kind. */
@@ -269,7 +270,7 @@ static void say(struct ins_look *look, struct ins_finding *f)
 	ins_strbuf_text(&line, "s wait for locks behind one that ");
 	ins_strbuf_text(&line, doing(&fiber, running));
 	ins_strbuf_text(&line, running);
-	say_root(look, f->subject, &fiber, running, f);
+	say_root(look, f->subject, &fiber, f);
 	say_behind(look, f->subject, f);
 	f->more[0] = "waits";
 	/* A thread beside fibers is not shown alone. */

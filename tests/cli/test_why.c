@@ -77,6 +77,46 @@ static void test_text_says_whether_the_root_of_a_convoy_computes_or_is_in_a_call
 		    ", in system call clock_nanosleep at trouble.c:");
 }
 
+static void take_snapshot(pid_t pid, const char *name, char path[HARNESS_PATH])
+{
+	struct harness_process *p = cli_run("fiberctl", "snapshot", cli_number((uint64_t)pid), "-o",
+					    harness_file(path, name), "--force", NULL);
+
+	/* 1: a fiber that was spawned at that moment is incomplete. */
+	assert_true(p->ended && (p->status == 0 || WEXITSTATUS(p->status) == 1));
+	harness_free(p);
+}
+
+static bool was_seen(void *pid)
+{
+	struct harness_process *p = cli_run("fiberctl", "why", (const char *)pid, NULL);
+	bool ret = strstr(p->out.bytes, "\n  it is computing, and was seen at trouble.c:") &&
+		   strstr(p->out.bytes, " in compute\n");
+
+	harness_free(p);
+	return ret;
+}
+
+static void test_text_has_the_place_where_the_watchdog_has_seen_a_run(void **state)
+{
+	struct harness_process *p = cli_start(NULL, "ready ", "trouble", "carrier", NULL), *q;
+	const char *pid = cli_number((uint64_t)p->pid);
+	char path[HARNESS_PATH];
+
+	(void)state;
+	if (strcmp(harness_sanitizer(), "thread") == 0)
+		cli_skip("ThreadSanitizer delays the signal by which a stack is copied");
+	assert_false(was_seen((void *)pid)); /* the watchdog is off */
+	harness_free(cli_run("fiberctl", "watchdog", pid, "20ms", NULL));
+	assert_true(harness_until(was_seen, (void *)pid, 30));
+	take_snapshot(p->pid, "seen.snap", path);
+	q = cli_run("fiberctl", "why", path, NULL);
+	cli_expect(q, SLOW);
+	cli_contains(q->out.bytes, "\n  it was seen computing at trouble.c:");
+	harness_free(q);
+	harness_free(p);
+}
+
 /* One runtime delays its fibers; in the other a carrier is kept. */
 static void test_a_kept_carrier_is_not_blamed_for_fibers_of_another_runtime(void **state)
 {
@@ -261,16 +301,6 @@ static void test_readers_that_wait_for_each_other_are_found(void **state)
 	expect_deadlock("--upgrade", "2", "2 fibers wait for each other");
 }
 
-static void take_snapshot(pid_t pid, const char *name, char path[HARNESS_PATH])
-{
-	struct harness_process *p = cli_run("fiberctl", "snapshot", cli_number((uint64_t)pid), "-o",
-					    harness_file(path, name), "--force", NULL);
-
-	/* 1: a fiber that was spawned at that moment is incomplete. */
-	assert_true(p->ended && (p->status == 0 || WEXITSTATUS(p->status) == 1));
-	harness_free(p);
-}
-
 /* Whether why reports growth since the snapshot: it needs some time. */
 struct growing {
 	char pid[32], snapshot[HARNESS_PATH];
@@ -416,6 +446,7 @@ int main(void)
 		cmocka_unit_test(test_text_says_whether_a_kept_carrier_computes_or_is_in_a_call),
 		cmocka_unit_test(
 			test_text_says_whether_the_root_of_a_convoy_computes_or_is_in_a_call),
+		cmocka_unit_test(test_text_has_the_place_where_the_watchdog_has_seen_a_run),
 		cmocka_unit_test(test_a_kept_carrier_is_not_blamed_for_fibers_of_another_runtime),
 		cmocka_unit_test(test_text_of_a_delay_has_the_percentile_and_what_ran_instead),
 		cmocka_unit_test(test_text_has_the_place_of_a_pinned_wait),
