@@ -7,7 +7,8 @@
  * Used by: source/ for live processes, waits/ and render/ for threads; tool/, fiberctl/,
  *          fibertrace/.
  *
- * Memory: memory.h, present.h, pagemap.h. Threads: thread.h, threads.h, thread_stack_live.h.
+ * Memory: memory.h, present.h, pagemap.h. Threads: thread.h, threads.h, thread_stack_live.h,
+ * running_live.h.
  * Stopping a thread for a moment: ptrace_stop.h, thread_state.h, pause.h, runner.h. Reasons for a failure:
  * permission.h, tracer.h, silence.h.
  */

@@ -120,6 +120,7 @@ static void *spin(void *arg)
 	spins_at = (uint64_t)(uintptr_t)&here;
 	while (!stop)
 		;
+	spins_at = 0;
 	return arg;
 }
 
