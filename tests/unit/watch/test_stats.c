@@ -175,6 +175,7 @@ static void test_census_counts_what_each_carrier_has_done(void **state)
 	assert_int_equal(rows[0].switches, 3);
 	assert_int_equal(rows[0].timeouts, 0);
 	assert_true(rows[0].cpu > 0);
+	assert_int_equal(rows[0].tid, fib_load(&s.carriers[0].tid));
 	assert_int_equal(runtime.spawned, 4);
 	assert_int_equal(runtime.ended, 0);
 	assert_true(runtime.now > 0);
