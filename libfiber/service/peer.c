@@ -53,6 +53,7 @@ int fib_peer_open(struct fib_peer *peer, int fd, int64_t now)
 void fib_peer_close(struct fib_peer *peer)
 {
 	int fd = peer->fd;
+	size_t used;
 
 	if (fd < 0)
 		return;
@@ -62,6 +63,14 @@ void fib_peer_close(struct fib_peer *peer)
 	fib_os_close(fd);
 	if (peer->most > KEPT)
 		fib_os_discard(peer->out + KEPT, OUT_SIZE - KEPT);
+	/*
+	 * Rows have the addresses of records and objects. A search for pointers to these (inspect/leaks)
+	 * would find them here, and take them for the program's. Behind the last byte may be the end of a
+	 * stack, which was moved down over an unsent part of its row.
+	 */
+	used = peer->most + sizeof(struct fib_row);
+	memset(peer->out, 0, used < KEPT ? used : KEPT);
+	memset(&peer->cursor, 0, sizeof peer->cursor);
 }
 
 void fib_peer_end(struct fib_peer *peer)

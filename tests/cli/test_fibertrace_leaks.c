@@ -134,6 +134,20 @@ static void test_all_kinds_at_once_are_found_in_every_source(void **state)
 	harness_free(p);
 }
 
+/* What an answer of the program had in memory does not count as the program's pointers. */
+static void test_they_are_found_after_the_program_has_listed_them(void **state)
+{
+	struct harness_process *p = cli_start(NULL, "ready ", "leaks", "all", NULL);
+	const struct kind all = {"all", "select", all_lost()};
+	const char *who = cli_number((uint64_t)p->pid);
+
+	(void)state;
+	cli_ended(cli_run("fiberctl", "list", who, NULL), 0);
+	cli_ended(cli_run("fiberctl", "bt", who, "--all", NULL), 0);
+	expect(ask(who, NULL, FOUND), &all);
+	harness_free(p);
+}
+
 static void test_no_twin_is_found_in_any_source(void **state)
 {
 	struct harness_process *p = cli_start(NULL, "ready ", "leaks", "no-all", NULL);
@@ -319,6 +333,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_each_kind_is_found_and_its_twin_is_not),
 		cmocka_unit_test(test_all_kinds_at_once_are_found_in_every_source),
+		cmocka_unit_test(test_they_are_found_after_the_program_has_listed_them),
 		cmocka_unit_test(test_no_twin_is_found_in_any_source),
 		cmocka_unit_test(test_text_has_the_verdict_the_places_and_the_command_for_more),
 		cmocka_unit_test(test_parked_fibers_are_not_lost_but_counted),

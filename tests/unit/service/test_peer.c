@@ -242,6 +242,22 @@ static void test_peer_that_goes_away_is_closed(void **state)
 	assert_int_equal(t->peer.fd, -1);
 }
 
+/* Addresses in it would look like pointers of the program. */
+static void test_peer_that_is_closed_leaves_nothing_of_its_answer(void **state)
+{
+	size_t length, i;
+
+	(void)state;
+	talk_request(t, FIB_WIRE_LIST, NULL, 0);
+	shutdown(t->fd, SHUT_WR);
+	talk_run(t);
+	assert_non_null(talk_find(t, FIB_WIRE_END, &length));
+	assert_int_equal(t->peer.fd, -1);
+	assert_true(t->peer.most > 0);
+	for (i = 0; i < t->peer.most; i++)
+		assert_int_equal(t->peer.out[i], 0);
+}
+
 static void test_peer_that_has_no_more_requests_still_gets_its_answer(void **state)
 {
 	size_t length;
@@ -294,6 +310,7 @@ int main(void)
 		PEER_TEST(test_peer_that_stops_reading_is_dropped_when_its_time_is_over),
 		PEER_TEST(test_peer_answers_in_pieces_and_takes_all_the_time_we_need),
 		PEER_TEST(test_peer_that_goes_away_is_closed),
+		PEER_TEST(test_peer_that_is_closed_leaves_nothing_of_its_answer),
 		PEER_TEST(test_peer_that_has_no_more_requests_still_gets_its_answer),
 		PEER_TEST(test_peer_turned_away_hears_why),
 	};
