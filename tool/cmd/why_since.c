@@ -3,13 +3,14 @@
  * why_since.c - an older snapshot that why compares a program with
  *
  * Fibers are compared by their ids, which say nothing about another process or another run of the
- * program. Those are told by process id, name, host and the address of the program's first module.
+ * program (model/same_process.h), or another host.
  */
 #include "tool/cmd/why_since.h"
 
 #include <string.h>
 #include <unistd.h>
 
+#include "inspect/model/same_process.h"
 #include "inspect/source/source.h"
 #include "inspect/text/duration.h"
 #include "inspect/text/escape.h"
@@ -37,21 +38,13 @@ static bool same_host(const struct ins_look *look, const char *since)
 	return !host || !since || !strcmp(host, since);
 }
 
-static bool same_process(const struct ins_look *look, const struct ins_source *since)
-{
-	const struct ins_modules *a = look->source->modules, *b = since->modules;
-
-	return look->source->pid == since->pid && !strcmp(look->source->name, since->name) &&
-	       same_host(look, ins_table_summary(look->since)->host) &&
-	       !(a->count && b->count && a->at[0].start != b->at[0].start);
-}
-
 /* The age of the snapshot, in look->since_ago. */
-static int check(struct ins_look *look, const struct ins_source *since, const char *name)
+static int check(struct ins_look *look, struct ins_source *since, const char *name)
 {
 	char text[32];
 
-	if (!same_process(look, since))
+	if (ins_same_process_differs(look->source, since) ||
+	    !same_host(look, ins_table_summary(look->since)->host))
 		return tool_cannot(
 			"%s: is from another process, or from another run of the program", name);
 	if (!ins_table_count(look->since))
