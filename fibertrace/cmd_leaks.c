@@ -4,11 +4,23 @@
 #include <string.h>
 
 #include "fibertrace/fibertrace.h"
+#include "fibertrace/leaks_before.h"
 #include "inspect/render/render.h"
 #include "inspect/render/render_leaks.h"
 #include "tool/report.h"
 
 #define MOST 64 /* groups in JSON */
+
+/* The snapshot that confirms the answer; null: there is none. */
+static json_t *json_before(const struct ins_leaks *leaks)
+{
+	const struct ins_summary *s = leaks->before;
+
+	if (!s)
+		return json_null();
+	return json_pack("{s:I, s:o}", "takenNs", (json_int_t)s->taken, "host",
+			 ins_json_text(s->host));
+}
 
 static int put_json(const struct ins_leaks *leaks)
 {
@@ -25,6 +37,8 @@ static int put_json(const struct ins_leaks *leaks)
 	ins_json_key(&json, "unsure", json_integer((json_int_t)lost->unsure));
 	ins_json_key(&json, "cancellable", json_integer((json_int_t)lost->cancellable));
 	ins_json_key(&json, "parked", json_integer((json_int_t)lost->parked));
+	ins_json_key(&json, "moved", json_integer((json_int_t)lost->moved));
+	ins_json_key(&json, "snapshot", json_before(leaks));
 	ins_json_key(&json, "stopped", json_boolean(leaks->stopped));
 	ins_json_key(&json, "looks", json_integer((json_int_t)lost->looks));
 	ins_json_key(&json, "readBytes", json_integer((json_int_t)lost->bytes));
@@ -49,12 +63,17 @@ static int put(const struct tool_arguments *arguments, const struct ins_leaks *l
 
 /* The places of the lost fibers are found as `why` finds them. */
 static int show(const struct tool_arguments *arguments, struct ins_source *source,
-		const struct ins_lost *lost)
+		const struct ins_lost *lost, const struct leaks_before *before)
 {
 	struct ins_look look = {.source = source, .single = true};
 	struct ins_lost_groups groups = {0};
-	const struct ins_leaks leaks = {lost, &groups, &look,
-					arguments->option[TOOL_OPT_STOP] != NULL};
+	const struct ins_leaks leaks = {
+		.lost = lost,
+		.groups = &groups,
+		.look = &look,
+		.stopped = arguments->option[TOOL_OPT_STOP] != NULL,
+		.before = before->table ? ins_table_summary(before->table) : NULL,
+	};
 	int rc, code;
 
 	look.last.table = lost->table;
@@ -70,30 +89,45 @@ static int show(const struct tool_arguments *arguments, struct ins_source *sourc
 	return code;
 }
 
-static int run(const struct tool_arguments *arguments)
+/* Find and show them, confirmed by the snapshot if there is one. */
+static int find(const struct tool_arguments *arguments, struct ins_source *source,
+		const struct leaks_before *before)
 {
 	const bool stop = arguments->option[TOOL_OPT_STOP];
-	struct ins_source *source;
 	struct ins_error error = {""};
 	struct ins_lost lost;
-	int code = tool->open(arguments, arguments->word[0], &source), rc;
+	int rc, code;
+
+	rc = before->table ? ins_lost_find_since(source, before->table, &lost, &error)
+			   : ins_lost_find(source, stop, &lost, &error);
+	code = rc < 0 ? tool_cannot("%s", error.text) : show(arguments, source, &lost, before);
+	ins_lost_drop(&lost);
+	return code;
+}
+
+/* With --core, the core is the first word. */
+static int run(const struct tool_arguments *arguments)
+{
+	struct leaks_before before = {0};
+	struct ins_source *source;
+	int code = tool->open(arguments, arguments->word[0], &source);
 
 	if (code != TOOL_WELL)
 		return code;
-	if (stop && ins_source_still(source))
+	if (arguments->option[TOOL_OPT_STOP] && ins_source_still(source))
 		code = tool_wrong(&trace_leaks, "--stop: only a process can be stopped");
-	if (code == TOOL_WELL) {
-		rc = ins_lost_find(source, stop, &lost, &error);
-		code = rc < 0 ? tool_cannot("%s", error.text) : show(arguments, source, &lost);
-		ins_lost_drop(&lost);
-	}
+	if (code == TOOL_WELL && arguments->words > 1)
+		code = leaks_before_open(source, arguments->word[0], arguments->word[1], &before);
+	if (code == TOOL_WELL)
+		code = find(arguments, source, &before);
+	leaks_before_drop(&before);
 	ins_source_close(source);
 	return code;
 }
 
 const struct tool_command trace_leaks = {
 	.name = "leaks",
-	.usage = "PROCESS",
+	.usage = "PROCESS [SNAPSHOT]",
 	.summary = "fibers that nothing alive can wake",
 	.help = "Finds lost fibers: they wait without a deadline for an object (a channel, a "
 		"lock,\n"
@@ -112,11 +146,13 @@ const struct tool_command trace_leaks = {
 		"moment to read their registers. With --stop the program is stopped for one look.\n"
 		"\n"
 		"PROCESS may be a core. It has no data of epoll, so what is found is not certain.\n"
-		"A snapshot has no memory.\n"
+		"A snapshot has no memory. With a SNAPSHOT that was taken before the core, only "
+		"fibers\n"
+		"are listed that were in the same wait then: 'leaks SNAPSHOT --core CORE'.\n"
 		"\n"
 		"Exit status: 3 if fibers are lost, 0 if there are none, 1 if it is not certain.\n",
 	.least = 1,
-	.most = 1,
+	.most = 2,
 	.options = TOOL_TAKES(TOOL_OPT_STOP),
 	.run = run,
 };

@@ -7,7 +7,8 @@
  * Used by: why/, render/, fibertrace/.
  *
  * The algorithm (mark.h) works on memory, roots and fibers as plain numbers. windows.h copies memory,
- * chunks.h finds the objects in it. lost.h reads all of this from a source.
+ * chunks.h finds the objects in it. lost.h reads all of this from a source. lost_before.h compares a core with
+ * an earlier reading.
  */
 #ifndef INS_LEAKS_H
 #define INS_LEAKS_H

@@ -8,7 +8,8 @@
  * have that are new or have moved, without any copy of before. If fibers do move, there are more looks.
  *
  * A core has no data of epoll, which may be the only pointer to an object: what is found in a core is
- * not certain. Neither is anything if memory could not be read.
+ * not certain. Neither is anything if memory could not be read. An earlier reading of the same process is a
+ * second look at a core: what was not in the same wait then is left out (lost_before.h).
  *
  * A process that is stopped, or a core, is looked at once. A healthy program costs one look.
  */
@@ -20,6 +21,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "inspect/leaks/lost_before.h"
 #include "inspect/leaks/lost_look.h"
 #include "inspect/process/stop_all.h"
 #include "inspect/text/duration.h"
@@ -33,6 +35,7 @@ struct finding {
 	struct ins_source *source;
 	struct ins_lost *ret;
 	struct ins_error *error;
+	struct ins_table *before; /* of a core: an earlier reading; NULL: none */
 	int64_t began;
 	/* By index of the table: lost in all looks so far; something alive has its handle. */
 	bool *lost, *held, *moved;
@@ -131,8 +134,10 @@ static void keep_lost(struct finding *f, const struct ins_lost_look *look)
 
 	f->count = f->ret->parked = 0;
 	for (i = 0; i < ins_table_count(look->table); i++) {
-		f->lost[i] = f->lost[i] && !f->moved[i] && !ins_mark_alive(look->mark, i);
 		f->held[i] = ins_mark_held(look->mark, i);
+		f->ret->moved +=
+			f->before && f->moved[i] && !f->held[i] && !ins_mark_alive(look->mark, i);
+		f->lost[i] = f->lost[i] && !f->moved[i] && !ins_mark_alive(look->mark, i);
 		f->moves |= f->moved[i];
 		f->count += f->lost[i];
 		f->ret->parked += !f->moved[i] && !f->held[i] && parks(look->table, i);
@@ -194,12 +199,26 @@ static int look_stopped(void *context, const struct ins_thread_state *threads, s
 	return rc;
 }
 
+/* Note which fibers were not in their wait in the earlier reading. */
+static void compare(struct finding *f)
+{
+	struct ins_fiber fiber;
+	size_t i;
+
+	for (i = 0; i < ins_table_count(f->ret->table); i++) {
+		ins_table_get(f->ret->table, i, &fiber);
+		f->moved[i] = !ins_lost_before_waited(f->before, &fiber);
+	}
+}
+
 static int look_dead(struct finding *f)
 {
 	struct ins_lost_look look = {.source = f->source};
 	int rc = read_table(f);
 
 	f->dead = true;
+	if (rc == 0 && f->before)
+		compare(f);
 	if (rc == 0)
 		rc = look_once(f, &look, false);
 	ins_lost_look_drop(&look);
@@ -262,26 +281,40 @@ static int finish(struct finding *f)
 	return 0;
 }
 
+static int find(struct finding *f, bool stop)
+{
+	int rc;
+
+	f->began = ins_duration_now();
+	*f->ret = (struct ins_lost){0};
+	rc = ins_lost_possible(f->source, f->error);
+	if (rc == 0 && ins_source_still(f->source))
+		rc = look_dead(f);
+	else if (rc == 0)
+		rc = stop ? stop_and_look(f) : look_live(f);
+	if (rc == 0)
+		rc = finish(f);
+	free(f->lost);
+	free(f->held);
+	free(f->moved);
+	f->ret->took_ns = ins_duration_now() - f->began;
+	return rc;
+}
+
 int ins_lost_find(struct ins_source *source, bool stop, struct ins_lost *ret,
 		  struct ins_error *error)
 {
-	struct finding f = {
-		.source = source, .ret = ret, .error = error, .began = ins_duration_now()};
-	int rc;
+	struct finding f = {.source = source, .ret = ret, .error = error};
 
-	*ret = (struct ins_lost){0};
-	rc = ins_lost_possible(source, error);
-	if (rc == 0 && ins_source_still(source))
-		rc = look_dead(&f);
-	else if (rc == 0)
-		rc = stop ? stop_and_look(&f) : look_live(&f);
-	if (rc == 0)
-		rc = finish(&f);
-	free(f.lost);
-	free(f.held);
-	free(f.moved);
-	ret->took_ns = ins_duration_now() - f.began;
-	return rc;
+	return find(&f, stop);
+}
+
+int ins_lost_find_since(struct ins_source *core, struct ins_table *before, struct ins_lost *ret,
+			struct ins_error *error)
+{
+	struct finding f = {.source = core, .ret = ret, .error = error, .before = before};
+
+	return find(&f, false);
 }
 
 void ins_lost_drop(struct ins_lost *lost)

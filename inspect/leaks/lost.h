@@ -25,6 +25,8 @@ struct ins_lost {
 	size_t cancellable;
 	/* Fibers in fiber_park() without a deadline whose handle nothing alive has. Not lost. */
 	size_t parked;
+	/* Left out of a core: they seem lost, but were not in the same wait in the earlier reading. */
+	size_t moved;
 	unsigned looks;
 	uint64_t bytes;	 /* of memory that was read in the last look */
 	int64_t took_ns; /* all looks */
@@ -40,6 +42,13 @@ int ins_lost_possible(const struct ins_source *source, struct ins_error *error);
  */
 int ins_lost_find(struct ins_source *source, bool stop, struct ins_lost *ret,
 		  struct ins_error *error);
+
+/*
+ * The same for a core, confirmed by an earlier reading of its process: only fibers count that were in the
+ * same wait then. The caller has checked that `before` is of that process, and older.
+ */
+int ins_lost_find_since(struct ins_source *core, struct ins_table *before, struct ins_lost *ret,
+			struct ins_error *error);
 void ins_lost_drop(struct ins_lost *lost); /* zeroed: nothing */
 
 #endif

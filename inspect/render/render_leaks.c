@@ -42,6 +42,10 @@ static void put_group(FILE *out, const struct ins_leaks *leaks, const struct ins
 
 static void put_others(FILE *out, const struct ins_lost *lost)
 {
+	if (lost->moved)
+		fprintf(out,
+			"  not counted: %zu that did not wait so when the snapshot was taken\n",
+			lost->moved);
 	if (lost->cancellable)
 		fprintf(out,
 			"  not counted: %zu that could be cancelled: something alive has the "
@@ -75,6 +79,10 @@ void ins_text_leaks(FILE *out, const struct ins_leaks *leaks, const char *who)
 		leaks->lost->certain ? (count == 1 ? "is" : "are")
 				     : (count == 1 ? "seems" : "seem"),
 		count == 1 ? "it" : "them");
+	if (leaks->before)
+		fprintf(out, "  confirmed by a %s: %s waited so already then\n",
+			ins_words_taken(leaks->before, text, sizeof text),
+			count == 1 ? "it" : "all");
 	for (i = 0; i < shown; i++)
 		put_group(out, leaks, &groups->at[i]);
 	if (shown < groups->count)

@@ -16,6 +16,8 @@ struct ins_leaks {
 	const struct ins_lost_groups *groups;
 	struct ins_look *look; /* for places: its last table is the lost ones' */
 	bool stopped;	       /* the process was stopped for the look */
+	const struct ins_summary
+		*before; /* of the snapshot that confirms it; NULL: there is none */
 };
 
 /* Print the verdict and the first groups. who: the word of the command that is named for more. */

@@ -52,9 +52,9 @@ static json_t *ask(const char *who, const char *option, int code)
 	answer = json_ended(cli_run("fibertrace", "leaks", who, "--json", option, NULL), code);
 
 	json_promise(answer, "answer",
-		     JSON_ANSWER
-		     " groups:a found:i lost:i unsure:i cancellable:i parked:i stopped:b looks:i "
-		     "readBytes:i tookNs:i");
+		     JSON_ANSWER " groups:a found:i lost:i unsure:i cancellable:i parked:i moved:i "
+				 "snapshot:o? stopped:b looks:i "
+				 "readBytes:i tookNs:i");
 	return answer;
 }
 

@@ -152,6 +152,26 @@ static void test_fibers_whose_object_is_reached_are_not(void **state)
 	assert_int_equal(lost.count, 0);
 }
 
+/* One was in the same wait then, one has moved, one is new. */
+static void test_only_what_waited_before_is_confirmed(void **state)
+{
+	struct ins_fiber then = fibers[1];
+	struct ins_table *before;
+
+	(void)state;
+	assert_int_equal(ins_table_new(&before), 0);
+	assert_int_equal(ins_table_add(before, &fibers[0]), 0);
+	then.row.seq -= 2;
+	assert_int_equal(ins_table_add(before, &then), 0);
+	assert_int_equal(ins_lost_find_since(&source, before, &lost, &error), 0);
+	assert_int_equal(lost.count, 1);
+	assert_int_equal(lost.at[0], 0);
+	assert_int_equal(lost.moved, 2);
+	assert_int_equal(lost.unsure, 1);
+	assert_false(lost.certain);
+	ins_table_free(before);
+}
+
 static void test_a_source_without_memory_is_refused_by_name(void **state)
 {
 	(void)state;
@@ -174,6 +194,7 @@ int main(void)
 		EACH(test_what_is_found_in_a_core_is_listed_but_not_certain),
 		EACH(test_nothing_is_listed_if_memory_cannot_be_read),
 		EACH(test_fibers_whose_object_is_reached_are_not),
+		EACH(test_only_what_waited_before_is_confirmed),
 		EACH(test_a_source_without_memory_is_refused_by_name),
 	};
 

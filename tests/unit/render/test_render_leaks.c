@@ -15,6 +15,7 @@ static struct ins_look look;
 static struct ins_lost lost;
 static struct ins_lost_group group[8];
 static struct ins_lost_groups groups;
+static const struct ins_summary *before;
 
 /* The fibers cannot be read again, so they have no places. */
 static int read_none(struct ins_source *s, const struct ins_request *request, ins_fiber_fn *fn,
@@ -72,7 +73,7 @@ static int end(void **state)
 
 static void expect(size_t n, const char *what)
 {
-	const struct ins_leaks leaks = {&lost, &groups, &look, false};
+	const struct ins_leaks leaks = {&lost, &groups, &look, false, before};
 	char *text;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
@@ -111,6 +112,20 @@ static void test_a_group_has_its_numbers_and_an_example(void **state)
 	expect(1, " waits for sem@0x1000\n  more: fibertrace show it 7\n");
 }
 
+static void test_a_snapshot_that_confirms_is_named_and_what_it_leaves_out_is_counted(void **state)
+{
+	static const struct ins_summary taken = {.taken = INT64_C(1000000000), .host = "there"};
+
+	(void)state;
+	before = &taken;
+	lost.moved = 2;
+	expect(0, "no fiber is lost\n  not counted: 2 that did not wait so when the snapshot was "
+		  "taken\n");
+	expect(1, " them\n  confirmed by a snapshot of there, taken ");
+	expect(1, ": all waited so already then\n  3 in sem, ");
+	before = NULL;
+}
+
 static void test_a_screen_is_not_exceeded(void **state)
 {
 	(void)state;
@@ -119,7 +134,7 @@ static void test_a_screen_is_not_exceeded(void **state)
 
 static void test_json_has_the_same(void **state)
 {
-	const struct ins_leaks leaks = {&lost, &groups, &look, false};
+	const struct ins_leaks leaks = {&lost, &groups, &look, false, NULL};
 	json_t *object;
 
 	(void)state;
@@ -145,6 +160,7 @@ int main(void)
 		EACH(test_nothing_is_one_line),
 		EACH(test_parked_fibers_are_named_but_not_lost),
 		EACH(test_a_group_has_its_numbers_and_an_example),
+		EACH(test_a_snapshot_that_confirms_is_named_and_what_it_leaves_out_is_counted),
 		EACH(test_a_screen_is_not_exceeded),
 		EACH(test_json_has_the_same),
 	};
