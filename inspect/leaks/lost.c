@@ -67,7 +67,7 @@ static int failed(struct finding *f, int rc)
 
 static int read_table(struct finding *f)
 {
-	const struct ins_request request = {.modules = true};
+	const struct ins_request request = {.modules = true, .bare = true};
 	struct ins_lost *lost = f->ret;
 	const int rc = ins_table_read(f->source, &request, f->error, &lost->table);
 	size_t n;

@@ -12,7 +12,7 @@
 #include "inspect/query/table.h"
 
 struct ins_lost {
-	struct ins_table *table; /* the fibers, of the last reading */
+	struct ins_table *table; /* the fibers, of the last reading; bare (model/source.h) */
 	size_t *at;		 /* indices of the lost ones, ascending */
 	size_t count;
 	bool certain; /* false: those in `at` seem lost; a pointer could be in what a core lacks */

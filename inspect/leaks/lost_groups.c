@@ -97,3 +97,11 @@ int ins_lost_groups(const struct ins_lost *lost, struct ins_lost_groups *ret)
 		qsort(ret->at, ret->count, sizeof *ret->at, largest_first);
 	return 0;
 }
+
+void ins_lost_groups_example(const struct ins_lost *lost, const struct ins_lost_group *group,
+			     struct ins_source *source, struct ins_fiber *ret)
+{
+	ins_table_get(lost->table, group->example, ret);
+	if (source->memory && ret->row.wait_object)
+		fib_row_resolve(&source->layout, &ret->row, source->memory, source);
+}

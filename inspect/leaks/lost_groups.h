@@ -22,6 +22,10 @@ struct ins_lost_groups {
 	size_t count;
 };
 
+/* The example of a group, with the name of its object, which lost->table lacks. */
+void ins_lost_groups_example(const struct ins_lost *lost, const struct ins_lost_group *group,
+			     struct ins_source *source, struct ins_fiber *ret);
+
 /* -ENOMEM. The caller frees ret->at. */
 int ins_lost_groups(const struct ins_lost *lost, struct ins_lost_groups *ret);
 

@@ -81,13 +81,24 @@ static const struct ins_region *find_region(const struct ins_lost_look *look, ui
 	return low && address < look->regions.at[low - 1].end ? &look->regions.at[low - 1] : NULL;
 }
 
-static bool is_in_slab(const struct ins_lost_look *look, uint64_t low, uint64_t end)
+static bool is_in(const struct ins_region *slab, uint64_t low, uint64_t end)
+{
+	return low >= slab->start && end <= slab->end;
+}
+
+/* Fibers that follow each other mostly have their stacks in one slab, and there may be thousands of slabs. */
+static bool is_in_slab(struct ins_lost_look *look, uint64_t low, uint64_t end)
 {
 	size_t i;
 
-	for (i = 0; i < look->slabs.count; i++)
-		if (low >= look->slabs.at[i].start && end <= look->slabs.at[i].end)
+	if (look->slab < look->slabs.count && is_in(&look->slabs.at[look->slab], low, end))
+		return true;
+	for (i = 0; i < look->slabs.count; i++) {
+		if (is_in(&look->slabs.at[i], low, end)) {
+			look->slab = i;
 			return true;
+		}
+	}
 	return false;
 }
 
@@ -242,7 +253,7 @@ static uint64_t joined(struct ins_table *table, const struct fib_row *row)
  * Whether [low, end) may be a stack: a record may say anything. The program may have split the area of
  * the stack, with mlock() or mprotect().
  */
-static bool is_stack(const struct ins_lost_look *look, uint64_t low, uint64_t end)
+static bool is_stack(struct ins_lost_look *look, uint64_t low, uint64_t end)
 {
 	const struct ins_region *r = find_region(look, low);
 

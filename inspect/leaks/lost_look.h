@@ -25,6 +25,7 @@ struct ins_lost_look {
 	bool *moved;		 /* borrowed: by index of the table; NULL: nothing can move */
 	struct ins_regions regions;
 	struct ins_regions slabs; /* the memory that stacks are cut from */
+	size_t slab;		  /* of these, the one that was found last */
 	uint64_t skipped;	  /* bytes that were never written */
 	uint64_t failed[256];	  /* pages that could not be read; more are only counted */
 	size_t failures;

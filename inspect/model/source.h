@@ -96,6 +96,11 @@ struct ins_request {
 	bool modules; /* for the names of places */
 	bool reads;   /* which locks are held for reading, and by how many */
 	bool threads; /* beside fibers, the threads of the graph of waits, if the source mixes them */
+	/*
+	 * Only what the records say. Rows lack labels and what the object of a wait has: object_name,
+	 * holder, readers, FIB_ROW_FORGOTTEN. A live source then reads many records at once.
+	 */
+	bool bare;
 	bool places; /* find the place of each fiber; needs a namer, and copies stacks */
 };
 

@@ -26,7 +26,7 @@ static void put_group(FILE *out, const struct ins_leaks *leaks, const struct ins
 	struct ins_strbuf line = ins_strbuf(name, sizeof name);
 	struct ins_fiber fiber;
 
-	ins_look_get(leaks->look, g->example, &fiber);
+	ins_lost_groups_example(leaks->lost, g, leaks->look->source, &fiber);
 	ins_look_place_of(leaks->look, g->spawn_pc, true, spawned, sizeof spawned);
 	ins_look_place(leaks->look, &fiber, place, sizeof place);
 	ins_look_say_fiber(&fiber, &line);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * live.h - the private data of a live source: source_live.c walks the records, live_copy.c copies a
- * fiber
+ * fiber, live_many.c copies many records at once
  */
 #ifndef INS_LIVE_H
 #define INS_LIVE_H
@@ -20,6 +20,7 @@ struct ins_live {
 	unsigned char *record;
 	unsigned char *stack;
 	size_t stack_room;
+	struct ins_live_many *many;  /* NULL: not used yet */
 	struct ins_runners *runners; /* NULL: no thread is stopped */
 	struct ins_reading reading;  /* stacks_left: counts long stacks only */
 };
@@ -37,5 +38,17 @@ void ins_live_limit(struct ins_live *l);
  * False: the fiber has exited, or its record can no longer be read.
  */
 bool ins_live_copy(struct ins_live *l, struct ins_fiber *fiber);
+
+/* -- live_many.c -- */
+
+/*
+ * Copy the fiber whose record is at address, without its stack, from a copy of many records that is
+ * renewed if it does not have the record. False: it moved during that copy, has exited, or cannot be
+ * read so; ins_live_copy() may still do.
+ */
+bool ins_live_many(struct ins_live *l, uint64_t address, struct ins_fiber *fiber);
+/* Forget that copy: a new reading begins. */
+void ins_live_many_begin(struct ins_live *l);
+void ins_live_many_free(struct ins_live *l);
 
 #endif

@@ -162,12 +162,13 @@ static enum look look_once(struct ins_live *l, const struct fib_row *row,
 static bool still(struct ins_live *l, const struct fib_row *row)
 {
 	const struct fib_layout_field *fields = l->source.layout.fields;
-	uint64_t seq, id;
+	uint64_t seq = 0, id = 0;
+	const struct ins_memory_piece piece[2] = {
+		{row->record + fields[FIB_FIELD_SEQ].offset, &seq, sizeof seq},
+		{row->record + fields[FIB_FIELD_ID].offset, &id, sizeof id},
+	};
 
-	return ins_live_memory(l, row->record + fields[FIB_FIELD_SEQ].offset, &seq, sizeof seq) ==
-		       0 &&
-	       ins_live_memory(l, row->record + fields[FIB_FIELD_ID].offset, &id, sizeof id) == 0 &&
-	       seq == row->seq && id == row->id;
+	return ins_memory_read(&l->memory, piece, 2) == 0 && seq == row->seq && id == row->id;
 }
 
 /* How many bytes of the stack to copy, and in which pieces; 0: none. */
@@ -244,6 +245,8 @@ static bool copy_fiber(struct ins_live *l, struct ins_fiber *fiber, bool *ret_en
 			fiber->flags |= INS_FIBER_CUT;
 		ins_resume(&l->source, l->record, fiber);
 	}
+	if (l->reading.request->bare)
+		return true;
 	if (row->wait_object && fib_row_resolve(layout, row, ins_live_memory, l) < 0)
 		l->reading.lacks.unresolved++;
 	/* What was read beside the copy is consistent with it too. */
@@ -282,7 +285,7 @@ static bool copy_running(struct ins_live *l, struct ins_fiber *fiber, bool *ret_
 		if (good && !to_be_stopped(l, fiber))
 			break;
 		end = good ? ins_runners_take(l->runners, fiber) : INS_RUNNER_MOVED;
-		if (end == INS_RUNNER_TAKEN)
+		if (end == INS_RUNNER_TAKEN && !l->reading.request->bare)
 			fib_row_resolve(&l->source.layout, &fiber->row, ins_live_memory, l);
 		if (end != INS_RUNNER_MOVED)
 			return true;

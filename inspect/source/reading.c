@@ -35,6 +35,8 @@ bool ins_reading_wants(struct ins_reading *reading, const struct fib_row *row)
 void ins_reading_complete(struct ins_reading *reading, struct ins_source *source,
 			  ins_depth_fn *depth, struct ins_fiber *fiber)
 {
+	if (reading->request->bare)
+		fiber->row.labels = 0;
 	if (fib_row_labels(&fiber->row, source->memory, source) < 0)
 		reading->lacks.unlabelled++;
 	if (reading->request->high_water && fiber->row.state != FIBER_DEAD)

@@ -9,7 +9,7 @@
  *
  * Sources that decode answers of the process: source_control.c, source_snapshot.c, frames.h,
  * snapshot.h. Sources that read memory: source_live.c, source_core.c, reading.h, records.h,
- * registry.h, live.h, guard.h, lacks.h. snapshot_threads.h writes a part of a snapshot.
+ * registry.h, live.h (live_copy.c, live_many.c), guard.h, lacks.h. snapshot_threads.h writes a part of a snapshot.
  */
 #ifndef INS_SOURCE_ROOM_H
 #define INS_SOURCE_ROOM_H

@@ -65,7 +65,10 @@ static int each_record(void *context, uint64_t address, const void *bytes)
 
 	fiber.now = ins_duration_now();
 	if (!fib_row_decode(&l->source.layout, bytes, address, fiber.now, &fiber.row) ||
-	    !ins_reading_wants(&l->reading, &fiber.row) || !ins_live_copy(l, &fiber))
+	    !ins_reading_wants(&l->reading, &fiber.row))
+		return 0;
+	if (!(l->reading.request->bare && ins_live_many(l, address, &fiber)) &&
+	    !ins_live_copy(l, &fiber))
 		return 0;
 	ins_reading_complete(&l->reading, &l->source, depth, &fiber);
 	l->present->files = false;
@@ -120,6 +123,7 @@ static int live_read(struct ins_source *source, const struct ins_request *reques
 
 	ins_reading_begin(&l->reading, request, fn, context, ret);
 	ins_live_limit(l);
+	ins_live_many_begin(l);
 	renew_counts(l);
 	if (source->pauses && !l->runners && ins_runners_new(source, &l->memory, &l->runners) < 0)
 		return ins_error_set(error, -ENOMEM, "out of memory");
@@ -152,6 +156,7 @@ static void live_close(struct ins_source *source)
 		close(l->pagemap);
 	free(l->record);
 	ins_live_free_stack(l);
+	ins_live_many_free(l);
 	free(l);
 }
 

@@ -68,7 +68,7 @@ static void say(struct ins_look *look, struct ins_finding *f)
 	struct ins_fiber example;
 	char place[256] = "", wait[256];
 
-	ins_table_get(look->lost.table, g->example, &example);
+	ins_lost_groups_example(&look->lost, g, look->source, &example);
 	f->ids = g->ids;
 	ins_look_place_of(look, g->spawn_pc, true, f->place, sizeof f->place);
 	ins_look_place(look, &example, place, sizeof place);

@@ -183,6 +183,18 @@ static void test_text_has_the_verdict_the_places_and_the_command_for_more(void *
 	harness_free(p);
 }
 
+static void test_the_object_of_the_example_is_named(void **state)
+{
+	struct harness_process *p = cli_start(NULL, "ready ", "leaks", "own-event", NULL), *q;
+
+	(void)state;
+	q = cli_run("fibertrace", "leaks", cli_number((uint64_t)p->pid), NULL);
+	cli_expect(q, FOUND);
+	cli_contains(q->out.bytes, " waits for event \"own\" at leaks.c:");
+	harness_free(q);
+	harness_free(p);
+}
+
 static void test_parked_fibers_are_not_lost_but_counted(void **state)
 {
 	struct harness_process *p = cli_start(NULL, "ready ", "leaks", "park", NULL), *q;
@@ -336,6 +348,7 @@ int main(void)
 		cmocka_unit_test(test_they_are_found_after_the_program_has_listed_them),
 		cmocka_unit_test(test_no_twin_is_found_in_any_source),
 		cmocka_unit_test(test_text_has_the_verdict_the_places_and_the_command_for_more),
+		cmocka_unit_test(test_the_object_of_the_example_is_named),
 		cmocka_unit_test(test_parked_fibers_are_not_lost_but_counted),
 		cmocka_unit_test(test_members_of_a_group_that_can_be_cancelled_are_counted_apart),
 		cmocka_unit_test(test_why_searches_the_memory_only_if_asked),
