@@ -148,6 +148,8 @@ static void describe_objects(void)
 	waiters(FIB_WAIT_COND, offsetof(struct fiber_cond, waiters));
 	waiters(FIB_WAIT_SEM, offsetof(struct fiber_sem, waiters));
 	waiters(FIB_WAIT_EVENT, offsetof(struct fiber_event, waiters));
+	/* The waits of life/offload.c lead to the word itself. */
+	fiber_registry.worker.size = sizeof(uint64_t);
 }
 
 #define WAITER(to, member)                                            \

@@ -53,7 +53,8 @@ enum fib_layout_field_id {
 	FIB_FIELD_WAIT_OBJECT, /* u64: address of what it waits for */
 	FIB_FIELD_WAIT_ARG,    /* u64: join: target id; fd: descriptor | poll events << 32;
 				* predicate: since when, ns, or 0: as FIB_FIELD_SINCE;
-				* select: cases | cases that are descriptors << 32 */
+				* select: cases | cases that are descriptors << 32;
+				* offload: see `worker` */
 	FIB_FIELD_DEADLINE,    /* i64 ns, INT64_MAX: none */
 	FIB_FIELD_CPU,	       /* u64 ns on a carrier, in steps of the coarse clock */
 	FIB_FIELD_ID,	       /* u64: 0 in a free record */
@@ -270,6 +271,12 @@ struct fib_layout {
 	struct fib_layout_thread_wait thread_wait;
 	/* By wait kind: u32 of the object, see FIB_TOUCHER_SEVERAL. */
 	struct fib_layout_field touchers[FIB_LAYOUT_WAITS];
+	/*
+	 * u64 of what FIB_FIELD_WAIT_ARG of a wait for FIB_WAIT_OFFLOAD is the address of:
+	 * FIB_HOLDER_THREAD | tid of the thread that runs the call, 0: none has taken it yet. Size 0:
+	 * FIB_FIELD_WAIT_ARG is not such an address.
+	 */
+	struct fib_layout_field worker;
 };
 #define FIB_LAYOUT_SIZE_1 offsetof(struct fib_layout, register_count) /* in every registry */
 

@@ -236,6 +236,18 @@ static int read_toucher(const struct fib_layout *layout, struct fib_row *row, fi
 	return rc;
 }
 
+/* Read which thread runs the call that the fiber waits for, if the program says where. */
+static int read_worker(const struct fib_layout *layout, const struct fib_row *row,
+		       fib_read_fn *read, void *reader, uint64_t *ret)
+{
+	const struct fib_layout_field f = layout->worker;
+
+	if (row->wait_kind != FIB_WAIT_OFFLOAD || f.size != sizeof *ret || !row->wait_arg ||
+	    row->wait_arg == FIB_ROW_UNKNOWN)
+		return 0;
+	return read(reader, row->wait_arg + f.offset, ret, sizeof *ret);
+}
+
 int fib_row_resolve(const struct fib_layout *layout, struct fib_row *row, fib_read_fn *read,
 		    void *reader)
 {
@@ -268,6 +280,8 @@ int fib_row_resolve(const struct fib_layout *layout, struct fib_row *row, fib_re
 	rc = read_waiters(layout, row, read, reader);
 	if (rc == 0)
 		rc = read_toucher(layout, row, read, reader);
+	if (rc == 0)
+		rc = read_worker(layout, row, read, reader, &holder);
 	if (rc < 0)
 		return rc;
 	memcpy(row->object_name, name, sizeof name);

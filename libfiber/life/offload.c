@@ -11,6 +11,9 @@
  * limit is reached, or no thread can be created while there are others, the call waits for one of
  * those. Only if there is none at all the call fails, and is taken out of the queue.
  *
+ * A call says which thread runs it, and the record of the fiber that waits for it has the address of that
+ * word. So a reader finds what the fiber really waits for: what that thread does.
+ *
  * A queued call outlives its waiter: a deadline or a cancellation ends the wait but not the call.
  * So the call is on the heap and belongs to both, and the last of the two frees it.
  */
@@ -42,6 +45,7 @@ struct offload {
 	void *value;		 /* L */
 	bool done;		 /* L */
 	_Atomic uint32_t owners; /* A: 2: the waiter and the offload thread */
+	_Atomic uint64_t worker; /* A: the layout's `worker` */
 	struct fiber_wait_queue waiters;
 };
 
@@ -72,12 +76,14 @@ static void disown(struct offload *o)
 		free(o);
 }
 
-static void run_call(struct offload *o)
+static void run_call(struct offload *o, uint64_t self)
 {
-	void *value = o->fn(o->arg);
 	struct fib_wake wake;
 	bool claimed = false;
+	void *value;
 
+	fib_store(&o->worker, self);
+	value = o->fn(o->arg);
 	fib_queue_lock(&o->waiters);
 	o->value = value;
 	o->done = true;
@@ -125,6 +131,7 @@ static struct offload *wait_for_work(void)
 
 static void *offload_thread_main(void *arg)
 {
+	const uint64_t self = FIB_HOLDER_THREAD | fib_os_tid();
 	struct offload *o;
 
 	fib_os_thread_name("fiber-offload");
@@ -134,7 +141,7 @@ static void *offload_thread_main(void *arg)
 	publish();
 	while ((o = take()) || (o = wait_for_work())) {
 		fib_spin_unlock(&pool.lock);
-		run_call(o);
+		run_call(o, self);
 		fib_spin_lock(&pool.lock);
 	}
 	pool.threads--;
@@ -233,21 +240,29 @@ static struct offload *make(void *(*fn)(void *), void *arg)
 	return o;
 }
 
+/* What the record of a fiber that waits for o has as the argument of its wait. */
+static uint64_t worker_of(const struct offload *o)
+{
+	return o ? (uintptr_t)&o->worker : 0;
+}
+
 int fiber_block(void *(*fn)(void *), void *arg, void **ret, int64_t deadline)
 {
-	struct offload *o;
+	struct offload *o = make(fn, arg);
 	struct fib_waiter w;
 	bool done;
 	int rc, begun;
 
-	begun = fib_wait_begin(&w, FIB_WAIT_OFFLOAD, (const void *)(uintptr_t)fn, 0, deadline);
-	if (begun == -EDEADLK)
+	begun = fib_wait_begin(&w, FIB_WAIT_OFFLOAD, (const void *)(uintptr_t)fn, worker_of(o),
+			       deadline);
+	if (begun == -EDEADLK) {
+		free(o);
 		return begun;
+	}
 	/*
 	 * Without time to wait fn is started all the same: after -ETIMEDOUT the caller knows that
 	 * fn uses arg.
 	 */
-	o = make(fn, arg);
 	rc = o ? hand_over(o) : -ENOMEM;
 	if (rc < 0) {
 		if (begun == 0)
@@ -273,11 +288,13 @@ int fib_offload_uncancellable(void *(*fn)(void *), void *arg, int64_t deadline)
 
 	if (rc < 0)
 		return rc;
-	rc = fib_wait_begin_uncancellable(&w, FIB_WAIT_OFFLOAD, (const void *)(uintptr_t)fn, 0,
-					  FIBER_FOREVER);
-	if (rc < 0)
-		return rc;
 	o = make(fn, arg);
+	rc = fib_wait_begin_uncancellable(&w, FIB_WAIT_OFFLOAD, (const void *)(uintptr_t)fn,
+					  worker_of(o), FIBER_FOREVER);
+	if (rc < 0) {
+		free(o);
+		return rc;
+	}
 	rc = o ? hand_over(o) : -ENOMEM;
 	if (rc < 0) {
 		fib_wait_abort(&w);

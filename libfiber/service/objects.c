@@ -36,6 +36,13 @@ static uint64_t end_of(struct fib_layout_field f)
 	return f.size ? (uint64_t)f.offset + f.size : 0;
 }
 
+/* Of a wait for a call on another thread, what is needed is not in the object. */
+static void find_worker(const struct fib_row *row, struct copy *ret)
+{
+	ret->address = row->wait_arg + fiber_registry.worker.offset;
+	ret->size = row->wait_arg ? fiber_registry.worker.size : 0;
+}
+
 /* The part of the row's object that is needed; size 0: none. */
 static void find(const struct fib_row *row, struct copy *ret)
 {
@@ -45,6 +52,10 @@ static void find(const struct fib_row *row, struct copy *ret)
 	ret->size = 0;
 	if (!row->wait_object || row->wait_kind >= FIB_LAYOUT_WAITS)
 		return;
+	if (row->wait_kind == FIB_WAIT_OFFLOAD) {
+		find_worker(row, ret);
+		return;
+	}
 	o = &fiber_registry.objects[row->wait_kind];
 	from = least(o->name, o->holder);
 	to = end_of(o->name) > end_of(o->holder) ? end_of(o->name) : end_of(o->holder);

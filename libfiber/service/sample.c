@@ -146,9 +146,12 @@ static int resolve(struct fib_row *row, struct fib_sample_object *last)
 {
 	if (!row->wait_object)
 		return 0;
-	if (last->row.wait_object != row->wait_object || last->row.wait_kind != row->wait_kind) {
+	/* Calls of one function on other threads have the same object, and each has a thread of its own. */
+	if (last->row.wait_object != row->wait_object || last->row.wait_kind != row->wait_kind ||
+	    row->wait_kind == FIB_WAIT_OFFLOAD) {
 		last->row.wait_object = row->wait_object;
 		last->row.wait_kind = row->wait_kind;
+		last->row.wait_arg = row->wait_arg;
 		last->row.holder = last->row.readers = 0;
 		last->row.toucher = 0;
 		memset(last->row.object_name, 0, sizeof last->row.object_name);

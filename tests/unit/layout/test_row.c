@@ -252,6 +252,26 @@ static void test_row_stays_unresolved_when_its_object_is_gone(void **state)
 	assert_int_equal(row.holder, 0);
 }
 
+static void test_row_resolves_the_thread_that_runs_its_call(void **state)
+{
+	(void)state;
+	prepare_object(4711 | FIB_HOLDER_THREAD);
+	row.wait_kind = FIB_WAIT_OFFLOAD;
+	row.wait_arg = base + 36;
+	/* The program does not say what the argument is. */
+	assert_int_equal(fib_row_resolve(&l, &row, read_object, &base), 0);
+	assert_int_equal(row.holder, 0);
+	l.worker = (struct fib_layout_field){4, 8};
+	assert_int_equal(fib_row_resolve(&l, &row, read_object, &base), 0);
+	assert_true(row.holder == (4711 | FIB_HOLDER_THREAD));
+	row.wait_arg = 0; /* not queued yet */
+	assert_int_equal(fib_row_resolve(&l, &row, read_object, &base), 0);
+	assert_int_equal(row.holder, 0);
+	row.wait_arg = base - 1000;
+	assert_int_equal(fib_row_resolve(&l, &row, read_object, &base), -EFAULT);
+	assert_int_equal(row.holder, 0);
+}
+
 static void test_row_has_the_locks_that_it_reads(void **state)
 {
 	static const uint64_t reads[2] = {0x5f00, 0x6f00};
@@ -430,6 +450,7 @@ int main(void)
 		ROW_TEST(test_row_resolves_the_name_and_the_holder_of_its_object),
 		ROW_TEST(test_row_does_not_read_past_an_objects_name_nor_trust_its_end),
 		ROW_TEST(test_row_stays_unresolved_when_its_object_is_gone),
+		ROW_TEST(test_row_resolves_the_thread_that_runs_its_call),
 		ROW_TEST(test_row_has_the_locks_that_it_reads),
 		ROW_TEST(test_row_resolves_the_readers_of_a_rwlock),
 		ROW_TEST(test_row_waits_for_an_object_that_has_forgotten_it),

@@ -83,6 +83,28 @@ static void *offload_gate(void *arg)
 	return (void *)(intptr_t)fiber_block(go_through, arg, NULL, FIBER_FOREVER);
 }
 
+/* The thread that runs the call that f waits for, as a reader finds it; 0: none. */
+static uint64_t worker_of(const struct fiber *f)
+{
+	return *(const volatile uint64_t *)(uintptr_t)(f->wait_arg + fiber_registry.worker.offset);
+}
+
+/* Whether all calls but so many have a thread, each another one. */
+static bool have_threads(struct fiber *const *f, unsigned n, unsigned without)
+{
+	unsigned i, k, none = 0;
+
+	for (i = 0; i < n; i++) {
+		const uint64_t worker = worker_of(f[i]);
+
+		none += !worker;
+		for (k = 0; worker && k < i; k++)
+			if (worker_of(f[k]) == worker || !(worker & FIB_HOLDER_THREAD))
+				return false;
+	}
+	return none == without;
+}
+
 static void *many(void *arg)
 {
 	struct gate *g = arg;
@@ -101,6 +123,8 @@ static void *many(void *arg)
 		must(fib_load(&f[i]->wait_kind) == FIB_WAIT_OFFLOAD);
 		must(f[i]->wait_object == (uint64_t)(uintptr_t)go_through);
 	}
+	must(fiber_registry.worker.size == sizeof(uint64_t));
+	must(have_threads(f, fib_countof(f), 20));
 	must(fib_offload_threads() == FIB_OFFLOAD_THREADS_MAX);
 	must(fib_load(&g->inside) == FIB_OFFLOAD_THREADS_MAX);
 	must(fib_observe(&fiber_registry.offload_threads) == FIB_OFFLOAD_THREADS_MAX);

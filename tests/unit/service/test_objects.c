@@ -193,6 +193,25 @@ static void test_objects_that_say_nothing_are_not_looked_at(void **state)
 	assert_seen(2);
 }
 
+static void test_threads_that_run_calls_are_read_from_where_the_waits_lead(void **state)
+{
+	static uint64_t workers[MANY];
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < MANY; i++) {
+		workers[i] = FIB_HOLDER_THREAD | (1000 + i);
+		all[i]->wait_object = (uint64_t)(uintptr_t)sample;
+		all[i]->wait_arg = i ? (uint64_t)(uintptr_t)&workers[i] : 0;
+		fib_store(&all[i]->wait_kind, FIB_WAIT_OFFLOAD);
+	}
+	sample();
+	for (i = 0; i < MANY; i++) {
+		assert_int_equal(rcs[i], 0);
+		assert_true(rows[i].holder == (i ? workers[i] : 0));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -200,6 +219,9 @@ int main(void)
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(test_objects_say_which_fiber_alone_signalled_them,
 						setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			test_threads_that_run_calls_are_read_from_where_the_waits_lead, setup,
+			teardown),
 		cmocka_unit_test_setup_teardown(test_few_objects_open_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_objects_are_seen_without_a_descriptor_left,
 						setup, teardown),

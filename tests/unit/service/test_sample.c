@@ -289,6 +289,24 @@ static void test_sample_sched_is_the_fibers_own(void **state)
 	assert_null(fib_sample_sched(&row));
 }
 
+static void test_sample_details_name_the_thread_that_runs_a_call(void **state)
+{
+	struct fiber *f = record_make("caller", STACK, 512);
+	struct fib_sample_object last = {0};
+	const uint64_t worker[2] = {FIB_HOLDER_THREAD | 4711, FIB_HOLDER_THREAD | 4712};
+
+	(void)state;
+	f->wait_object = (uint64_t)(uintptr_t)record_make;
+	fib_store(&f->wait_kind, FIB_WAIT_OFFLOAD);
+	for (size_t i = 0; i < 2; i++) {
+		f->wait_arg = (uint64_t)(uintptr_t)&worker[i];
+		assert_true(fib_sample_row(record_index(f), fib_os_now(), &row));
+		assert_int_equal(fib_sample_details(&row, &last, FIB_WIRE_WANT_ALL), 0);
+		assert_true(row.holder == worker[i]);
+	}
+	record_end(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -303,6 +321,7 @@ int main(void)
 		cmocka_unit_test(test_sample_details_name_the_object_and_its_holder),
 		cmocka_unit_test(test_sample_details_look_once_at_an_object_that_many_wait_for),
 		cmocka_unit_test(test_sample_details_have_who_signalled_the_object_and_no_other),
+		cmocka_unit_test(test_sample_details_name_the_thread_that_runs_a_call),
 		cmocka_unit_test(test_sample_object_that_is_gone_is_an_error_every_time),
 		cmocka_unit_test(test_sample_fiber_is_whole),
 		cmocka_unit_test(test_sample_sched_is_the_fibers_own),
