@@ -108,7 +108,8 @@ void ins_text_sample(FILE *out, const struct ins_sample *ids, bool more)
 	unsigned i;
 
 	for (i = 0; i < ids->count; i++)
-		fprintf(out, "%s %" PRIu64, i ? "," : "", ids->id[i]);
+		fprintf(out, "%s %s%" PRIu64, i ? "," : "",
+			ids->id[i] & FIB_HOLDER_THREAD ? "thread " : "", ins_words_id(ids->id[i]));
 	if (more)
 		fputs(", ...", out);
 }
