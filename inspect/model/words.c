@@ -113,7 +113,9 @@ static void say_object(struct ins_strbuf *l, const struct fib_row *row, bool add
 		ins_strbuf_char(l, '@');
 		ins_strbuf_hex(l, row->wait_object);
 	}
-	if (row->holder & FIB_HOLDER_THREAD)
+	if (row->wait_kind == FIB_WAIT_OFFLOAD && row->holder)
+		say_one_after(l, " in thread ", row->holder & ~FIB_HOLDER_THREAD);
+	else if (row->holder & FIB_HOLDER_THREAD)
 		say_one_after(l, " held by thread ", row->holder & ~FIB_HOLDER_THREAD);
 	else if (row->holder)
 		say_one_after(l, " held by ", row->holder);

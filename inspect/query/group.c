@@ -146,13 +146,16 @@ static void share(struct ins_group *g, const struct fib_row *row)
 {
 	struct fib_row *mine = &g->fiber.row;
 
-	if (mine->wait_object != row->wait_object || mine->wait_arg != row->wait_arg)
+	const bool same_arg = mine->wait_arg == row->wait_arg ||
+			      mine->wait_kind == FIB_WAIT_OFFLOAD; /* where the call's thread is */
+
+	if (mine->wait_object != row->wait_object || !same_arg)
 		g->same_wait = false;
 	if (mine->wait_object != row->wait_object) {
 		mine->wait_object = 0;
 		mine->object_name[0] = 0;
 	}
-	if (mine->wait_arg != row->wait_arg) {
+	if (!same_arg) {
 		/* For a descriptor, the events may still be equal. */
 		mine->wait_arg = mine->wait_kind == FIB_WAIT_FD &&
 						 mine->wait_arg >> 32 == row->wait_arg >> 32

@@ -175,7 +175,9 @@ static void say_holder(struct sentence *w, const struct fib_row *row)
 		say_number(w, "thread ", row->holder & ~FIB_HOLDER_THREAD, " (not a fiber)");
 	else
 		say_fiber(w, row->holder);
-	say(w, row->wait_kind == FIB_WAIT_ONCE ? " makes" : " holds");
+	say(w, row->wait_kind == FIB_WAIT_ONCE	    ? " makes"
+	       : row->wait_kind == FIB_WAIT_OFFLOAD ? " runs"
+						    : " holds");
 }
 
 /* Say who reads, or who waits to write, what a fiber waits for. */

@@ -6,6 +6,9 @@
  * threads that matter for that are emitted: those that wait for a lock whose holder is known, and
  * those that hold what is waited for. A program without such waits has the same rows as before.
  *
+ * A thread that runs a call of fiber_block() ends the wait of the fiber that made the call. It is emitted
+ * if it waits itself for a lock or a thread: the path of the fiber goes on there.
+ *
  * A carrier is a thread too. If it sleeps inside a fiber, one of the two rows waits for the other:
  * - A pinned fiber that waits keeps its carrier. The carrier's row waits for that fiber.
  * - A fiber that sleeps in the C library has no wait in its record. It waits for its carrier, whose
@@ -228,6 +231,17 @@ static bool waits_for_one(const struct fib_row *row)
 		(row->wait_kind == FIB_WAIT_JOIN && row->wait_arg != FIB_ROW_UNKNOWN));
 }
 
+/*
+ * Whether the thread that a fiber waits for matters. One that only runs a call for the fiber does not,
+ * unless it waits for another one itself.
+ */
+static bool may_lead_on(const struct mixed *m, const struct fib_row *row)
+{
+	const struct ins_fiber *thread = thread_of(m, row->holder);
+
+	return row->wait_kind != FIB_WAIT_OFFLOAD || !thread || waits_for_one(&thread->row);
+}
+
 static void hold_up(struct fib_row *row, uint64_t by)
 {
 	row->wait_kind = FIB_WAIT_PINNED;
@@ -331,7 +345,7 @@ static int take_fiber(void *context, const struct ins_fiber *fiber)
 		pair = find_pair(m, &fiber->row);
 	if (pair)
 		complete(&changed, pair);
-	if (changed.row.wait_kind != FIB_WAIT_NONE)
+	if (changed.row.wait_kind != FIB_WAIT_NONE && may_lead_on(m, &changed.row))
 		want(m, changed.row.holder);
 	/* Readers have numbers as well, which only rows can translate (waits/readers.c). */
 	m->all |= m->foreign && changed.row.readers;

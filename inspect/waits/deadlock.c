@@ -285,7 +285,7 @@ static int by_weight(const void *a, const void *b)
 static bool held_by_thread(const struct ins_deadlocks *found, const struct ins_node *node)
 {
 	if (!(node->holder & FIB_HOLDER_THREAD) || node->kind == FIB_WAIT_PINNED ||
-	    node->kind == FIB_WAIT_JOIN)
+	    node->kind == FIB_WAIT_JOIN || node->kind == FIB_WAIT_OFFLOAD)
 		return false;
 	if (node->to == INS_NOBODY)
 		return true;

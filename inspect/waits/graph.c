@@ -134,6 +134,9 @@ static void connect(struct ins_graph *graph, struct ins_node *node)
 
 	if (node->holder)
 		at = ins_table_find(graph->table, node->holder);
+	/* A thread that runs a call for a fiber matters if it waits itself: then it has a row. */
+	if (at < 0 && node->kind == FIB_WAIT_OFFLOAD)
+		node->holder = 0;
 	/* A fiber that joins an exited fiber is about to go on. */
 	if (at >= 0 && !(node->kind == FIB_WAIT_JOIN && graph->nodes[at].dead))
 		node->to = (size_t)at;

@@ -126,6 +126,20 @@ static void test_descriptors_differ_and_their_events_are_shared(void **state)
 	assert_true(at(0)->fiber.row.wait_arg == FIB_ROW_UNKNOWN);
 }
 
+/* The argument leads to the thread of each call. */
+static void test_calls_of_one_function_are_the_same_wait(void **state)
+{
+	(void)state;
+	fiber.row.wait_kind = FIB_WAIT_OFFLOAD;
+	for (uint64_t id = 1; id <= 2; id++) {
+		fiber.row.wait_arg = 0x2000 + 8 * id;
+		fiber.row.holder = FIB_HOLDER_THREAD | id;
+		add(id);
+	}
+	assert_true(at(0)->same_wait);
+	assert_int_equal(at(0)->fiber.row.holder, 0);
+}
+
 static void test_samples_are_the_lowest_ids_ascending(void **state)
 {
 	unsigned i;
@@ -233,6 +247,7 @@ int main(void)
 		GROUP_TEST(test_equal_walks_of_equal_waits_are_one_group),
 		GROUP_TEST(test_any_difference_of_place_makes_another_group),
 		GROUP_TEST(test_what_members_do_not_share_is_not_said),
+		GROUP_TEST(test_calls_of_one_function_are_the_same_wait),
 		GROUP_TEST(test_descriptors_differ_and_their_events_are_shared),
 		GROUP_TEST(test_samples_are_the_lowest_ids_ascending),
 		GROUP_TEST(test_ages_are_least_middle_and_most),
