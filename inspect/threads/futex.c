@@ -13,6 +13,7 @@
 
 #include "inspect/model/words.h"
 #include "inspect/threads/deadline.h"
+#include "inspect/threads/joined.h"
 #include "inspect/threads/library_wait.h"
 #include "inspect/threads/lock_function.h"
 #include "inspect/threads/mutex_object.h"
@@ -86,21 +87,15 @@ static void take_cond(const struct ins_sleeper *s, enum ins_libc libc, const str
 	row->wait_object = libc == INS_LIBC_GLIBC ? call->address & ~UINT64_C(7) : 0;
 }
 
-/*
- * In glibc the futex of a join is the place in which the kernel clears the tid of a thread that
- * exits. In musl it is a state, and the thread is not known.
- */
+/* In musl the thread is not known. */
 static void take_join(const struct ins_sleeper *s, enum ins_libc libc, const struct call *call,
 		      struct fib_row *row)
 {
-	uint32_t tid;
+	const uint64_t tid = libc == INS_LIBC_GLIBC ? ins_joined(s, call->address, call->value) : 0;
 
 	row->wait_kind = FIB_WAIT_JOIN;
 	row->wait_object = 0;
-	row->wait_arg = FIB_ROW_UNKNOWN;
-	if (libc == INS_LIBC_GLIBC && ins_sleeper_read(s, call->address, &tid, sizeof tid) &&
-	    tid == call->value)
-		row->wait_arg = FIB_HOLDER_THREAD | tid;
+	row->wait_arg = tid ? FIB_HOLDER_THREAD | tid : FIB_ROW_UNKNOWN;
 }
 
 static void take_object(const struct ins_sleeper *s, const struct call *call, struct fib_row *row)

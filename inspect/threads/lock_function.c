@@ -48,6 +48,7 @@ static const struct {
 	{"sem_timedwait", INS_LOCK_FUNCTION_SEM},
 	{"sem_clockwait", INS_LOCK_FUNCTION_SEM},
 	{"new_sem_wait", INS_LOCK_FUNCTION_SEM},
+	{"new_sem_wait_slow", INS_LOCK_FUNCTION_SEM},
 	{"new_sem_wait_slow64", INS_LOCK_FUNCTION_SEM},
 	{"pthread_join", INS_LOCK_FUNCTION_JOIN},
 	{"pthread_timedjoin_np", INS_LOCK_FUNCTION_JOIN},
