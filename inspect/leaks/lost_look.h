@@ -58,6 +58,11 @@ int ins_lost_look_again(struct ins_lost_look *look);
  */
 int ins_lost_look_check(struct ins_lost_look *look);
 
+/*
+ * For a core: note that the stack at that stack pointer is missing, if it is. 0: there is none.
+ */
+void ins_lost_look_stack(struct ins_lost_look *look, uint64_t sp);
+
 /* -- lost_threads.c -- */
 
 /* Add the stacks and registers of threads to the roots. 0 or a negative errno. */

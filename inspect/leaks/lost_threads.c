@@ -246,7 +246,10 @@ static int add_stopped(struct ins_lost_look *look, const struct ins_thread_state
 static int add_dead(struct ins_lost_look *look, const struct ins_thread_at *at)
 {
 	enum frames frames;
-	int rc = add_sleeper(look, at->tid, at->registers.sp, &frames);
+	int rc;
+
+	ins_lost_look_stack(look, at->registers.sp);
+	rc = add_sleeper(look, at->tid, at->registers.sp, &frames);
 
 	return rc < 0 || frames == LIBRARYS ? rc : add_registers(look, &at->registers);
 }

@@ -93,6 +93,7 @@ static int begin(void **state)
 		row->sp = row->stack_low + 0x800;
 		row->wait_kind = FIB_WAIT_EVENT;
 		row->wait_object = MARKED_BASE + HEAP + 0x100;
+		marked_put(STACKS + i * 0x1000 + 0x800, 1); /* as in a return address */
 	}
 	error.text[0] = 0;
 	return ins_modules_new(0, memory, NULL, &problems, &source.modules);

@@ -106,6 +106,8 @@ static void put(unsigned i, unsigned kind, uint64_t object)
 		.wait_kind = (uint8_t)kind,
 		.object = object,
 	};
+	/* As in a return address. */
+	marked_put(STACKS + i * STACK_SIZE + 0x800, 1);
 }
 
 static int begin(void **state)
@@ -124,6 +126,7 @@ static int begin(void **state)
 	source.layout.committed = source.layout.capacity = FIBERS;
 	assert_int_equal(ins_modules_new(0, memory, NULL, &problems, &source.modules), 0);
 	look = (struct ins_lost_look){.source = &source, .moved = moved};
+	marked_put(THREAD + 0x1000, 1);
 	return 0;
 }
 
@@ -327,6 +330,29 @@ static void test_pages_that_cannot_be_read_are_counted_if_they_are_still_there(v
 	assert_int_equal(look.unread, 1);
 }
 
+/* gdb's gcore leaves zeros. */
+static void test_stacks_that_a_core_lacks_are_counted(void **state)
+{
+	(void)state;
+	put(0, FIB_WAIT_SEM, at(HEAP) + 0x100);
+	put(1, FIB_WAIT_SLEEP, 0);
+	mark();
+	assert_int_equal(ins_lost_look_check(&look), 0);
+	assert_int_equal(look.unread, 0);
+	ins_lost_look_end(&look);
+	ins_table_free(look.table);
+	marked_put(STACKS + STACK_SIZE + 0x800, 0);
+	mark();
+	assert_int_equal(ins_lost_look_check(&look), 0);
+	assert_int_equal(look.unread, 1);
+	ins_lost_look_end(&look);
+	ins_table_free(look.table);
+	marked_put(THREAD + 0x1000, 0);
+	mark();
+	assert_int_equal(ins_lost_look_check(&look), 0);
+	assert_int_equal(look.unread, 2);
+}
+
 static void test_stacks_that_are_not_there_are_not_read(void **state)
 {
 	(void)state;
@@ -361,6 +387,7 @@ int main(void)
 		EACH(test_memory_that_was_mapped_during_the_look_is_alive),
 		EACH(test_a_stack_in_memory_for_stacks_may_be_in_several_areas),
 		EACH(test_pages_that_cannot_be_read_are_counted_if_they_are_still_there),
+		EACH(test_stacks_that_a_core_lacks_are_counted),
 		EACH(test_stacks_that_are_not_there_are_not_read),
 	};
 
