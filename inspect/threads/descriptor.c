@@ -37,6 +37,15 @@ static void take(struct fib_row *row, uint32_t fd, unsigned events)
 	row->wait_arg = fd | (uint64_t)events << 32;
 }
 
+/*
+ * gdb's gcore leaves zeros where it stops at a guard, as at those that glibc has below stacks since version
+ * 2.42. An entry of zeros is none: it would wait for no event of the standard input.
+ */
+static bool is_entry(const struct pollfd *entry)
+{
+	return entry->fd || entry->events;
+}
+
 /* poll(2) of `count` entries at address. */
 static void take_poll(const struct ins_sleeper *s, struct fib_row *row)
 {
@@ -46,7 +55,7 @@ static void take_poll(const struct ins_sleeper *s, struct fib_row *row)
 	unsigned events = 0;
 	size_t i;
 
-	if (n && !ins_sleeper_read(s, address, entry, n * sizeof entry[0])) {
+	if (n && (!ins_sleeper_read(s, address, entry, n * sizeof entry[0]) || !is_entry(entry))) {
 		row->wait_kind = FIB_WAIT_FD;
 		row->wait_arg = FIB_ROW_UNKNOWN;
 		return;
