@@ -31,7 +31,7 @@ struct fiber_info {
 	const void *wait_object;   /* what it waits for; NULL: this kind has no object */
 	char wait_object_name[32]; /* from fiber_object_name(), or "" */
 	uint64_t holder_id;	   /* the fiber that holds the object; 0: none, or a thread */
-	uint64_t holder_thread;	   /* gettid(2) of the holding thread; 0: none, or a fiber */
+	uint64_t holder_thread;	   /* gettid(2): it holds the object or runs the call; 0: none */
 	uint64_t target_id;	   /* the fiber it joins; 0: none */
 	int fd;			   /* the descriptor it waits for; -1 */
 	short events;		   /* poll(2)'s bits it waits for on fd */
