@@ -37,7 +37,7 @@ def look(bin_folder, pid):
     run = subprocess.run([os.path.join(bin_folder, "fibertrace"), "leaks", str(pid), "--json"], capture_output=True, text=True)
     if run.returncode not in (0, 1, 3):
         # A program that has ended, or has only begun, is no error of the tool.
-        if run.returncode == 2 and ("has no " in run.stderr or not alive(pid)):
+        if run.returncode == 2 and ("has no " in run.stderr or "has ended" in run.stderr or not alive(pid)):
             return None
         sys.exit(f"fibertrace leaks {pid}: exit status {run.returncode}: {run.stderr}")
     return json.loads(run.stdout)

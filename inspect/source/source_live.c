@@ -211,6 +211,9 @@ static int open_memory(struct ins_live *l, struct ins_error *error)
 	l->memory.present = l->present;
 	if (rc == -EPERM || rc == -EACCES)
 		return ins_permission_explain(pid, rc, error);
+	if (rc == -ESRCH)
+		return ins_error_set(error, rc, "process %d: has ended, or is ending",
+				     (int)l->source.pid);
 	if (rc < 0)
 		return ins_error_set(error, rc, "process %d: its memory cannot be read: %s",
 				     (int)pid, strerror(-rc));
