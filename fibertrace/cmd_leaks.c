@@ -146,8 +146,7 @@ const struct tool_command trace_leaks = {
 		"moment to read their registers. With --stop the program is stopped for one look.\n"
 		"\n"
 		"PROCESS may be a core. It has no data of epoll, so what is found is not certain.\n"
-		"A snapshot has no memory. With a SNAPSHOT that was taken before the core, only "
-		"fibers\n"
+		"A snapshot has no memory. But with a SNAPSHOT from before the core, only fibers\n"
 		"are listed that were in the same wait then: 'leaks SNAPSHOT --core CORE'.\n"
 		"\n"
 		"Exit status: 3 if fibers are lost, 0 if there are none, 1 if it is not certain.\n",
