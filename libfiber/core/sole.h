@@ -140,7 +140,7 @@ static inline bool fib_sole_cas32(_Atomic uint32_t *p, uint32_t expected, uint32
  * Compare and swap in a section that is not counted. mark: of the calling carrier. Returns
  * 1: swapped; 0: *p is not expected; -1: the thread is not the sole user. No signal handler may call
  * these or use *p: the swap is several instructions. They call no function, like the next one: a caller
- * need not save registers.
+ * need not save registers. The first look saves two stores where objects are shared.
  */
 #define FIB_SOLE_SWAP(name, word)                                                           \
 	static fib_always_inline int name(struct fib_sole_mark *mark, _Atomic word *p,      \
@@ -148,6 +148,8 @@ static inline bool fib_sole_cas32(_Atomic uint32_t *p, uint32_t expected, uint32
 	{                                                                                   \
 		int done = -1;                                                              \
                                                                                             \
+		if (!fib_likely(fib_load(&mark->alone)))                                    \
+			return done;                                                        \
 		fib_store(&mark->inside, 1);                                                \
 		fib_fence_compiler(); /* pairs: sole.gap */                                 \
 		if (fib_likely(fib_load(&mark->alone))) {                                   \
