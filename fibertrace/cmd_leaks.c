@@ -117,7 +117,8 @@ static int run(const struct tool_arguments *arguments)
 	if (arguments->option[TOOL_OPT_STOP] && ins_source_still(source))
 		code = tool_wrong(&trace_leaks, "--stop: only a process can be stopped");
 	if (code == TOOL_WELL && arguments->words > 1)
-		code = leaks_before_open(source, arguments->word[0], arguments->word[1], &before);
+		code = leaks_before_open(&trace_leaks, source, arguments->word[0],
+					 arguments->word[1], &before);
 	if (code == TOOL_WELL)
 		code = find(arguments, source, &before);
 	leaks_before_drop(&before);

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "fibertrace/fibertrace.h"
 #include "inspect/leaks/lost_before.h"
 #include "inspect/model/same_process.h"
 #include "inspect/source/source.h"
@@ -53,8 +52,8 @@ static int check(struct ins_source *core, const char *file, const struct leaks_b
 	return TOOL_WELL;
 }
 
-int leaks_before_open(struct ins_source *core, const char *file, const char *path,
-		      struct leaks_before *ret)
+int leaks_before_open(const struct tool_command *command, struct ins_source *core, const char *file,
+		      const char *path, struct leaks_before *ret)
 {
 	const struct ins_request request = {.modules = true};
 	struct ins_error error = {""};
@@ -62,7 +61,7 @@ int leaks_before_open(struct ins_source *core, const char *file, const char *pat
 
 	*ret = (struct leaks_before){NULL, NULL};
 	if (strcmp(core->kind, "core") != 0)
-		return tool_wrong(&trace_leaks,
+		return tool_wrong(command,
 				  "%s: a snapshot confirms only what a core shows: give the core "
 				  "with --core",
 				  ins_escape(path, name, sizeof name));

@@ -4,6 +4,7 @@
 #define FIBERTRACE_LEAKS_BEFORE_H
 
 #include "inspect/query/table.h"
+#include "tool/command.h"
 
 struct leaks_before {
 	struct ins_source *source;
@@ -11,11 +12,11 @@ struct leaks_before {
 };
 
 /*
- * Open the snapshot at path, and check that it is of the process of the core, and not younger. file: the path
- * of the core. Returns TOOL_WELL, or the exit code after a line on stderr. Drop *ret in both cases.
+ * Open the snapshot at path, and check that it is of the process of the core, and not younger. command: who
+ * asks, for errors. file: the path of the core. Returns TOOL_WELL, or the exit code after a line on stderr. Drop *ret in both cases.
  */
-int leaks_before_open(struct ins_source *core, const char *file, const char *path,
-		      struct leaks_before *ret);
+int leaks_before_open(const struct tool_command *command, struct ins_source *core, const char *file,
+		      const char *path, struct leaks_before *ret);
 void leaks_before_drop(struct leaks_before *before); /* zeroed: nothing */
 
 #endif

@@ -33,7 +33,6 @@
 /* A port may save registers below the stack pointer. */
 #define BELOW 512u
 /* Words near a stack pointer, of which one is not 0. */
-#define SAVED 16u
 /* More blocks of the table of stacks than a valid program has. */
 #define BLOCKS 65536
 /* Bytes that are skipped at most: looking up a page costs a few nanoseconds. */
@@ -104,13 +103,6 @@ static bool is_in_slab(struct ins_lost_look *look, uint64_t low, uint64_t end)
 	return false;
 }
 
-static void note_failure(struct ins_lost_look *look, uint64_t address)
-{
-	if (look->failures < sizeof look->failed / sizeof look->failed[0])
-		look->failed[look->failures] = address;
-	look->failures++;
-}
-
 /*
  * Windows reach beyond the areas: only a page of an area counts. The guards between stacks cannot be
  * read, and the kernel may list them as part of the area. A stack that went away is noticed by its fiber.
@@ -121,26 +113,7 @@ static void on_failure(void *reader, uint64_t address)
 
 	if (!find_region(look, address) || is_in_slab(look, address, address + 1))
 		return;
-	note_failure(look, address);
-}
-
-/*
- * gdb's gcore leaves zeros where it stops at a guard that is no mapping of its own. Such guards are below
- * stacks of threads since glibc 2.42, and below most stacks of a crowd of fibers. At a stack pointer there is
- * at least a return address near.
- */
-void ins_lost_look_stack(struct ins_lost_look *look, uint64_t sp)
-{
-	uint64_t words[SAVED];
-	size_t i;
-
-	sp &= ~UINT64_C(7);
-	if (look->live || !sp || look->source->memory(look->source, sp, words, sizeof words) < 0)
-		return;
-	for (i = 0; i < SAVED; i++)
-		if (words[i])
-			return;
-	note_failure(look, sp);
+	ins_lost_look_failed(look, address);
 }
 
 /* Where the first region above address begins. */

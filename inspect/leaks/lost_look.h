@@ -58,6 +58,11 @@ int ins_lost_look_again(struct ins_lost_look *look);
  */
 int ins_lost_look_check(struct ins_lost_look *look);
 
+/* -- lost_failed.c -- */
+
+/* Note that what is at address could not be read. */
+void ins_lost_look_failed(struct ins_lost_look *look, uint64_t address);
+
 /*
  * For a core: note that the stack at that stack pointer is missing, if it is. 0: there is none.
  */
