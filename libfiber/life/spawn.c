@@ -25,7 +25,9 @@
 #include "os/os.h"
 #include "probe.h"
 
-#define FLAGS_KNOWN (FIBER_DETACHED | FIBER_BOUND | FIBER_BACKGROUND | FIBER_IDLE | FIBER_UNWIND)
+#define FLAGS_KNOWN                                                                    \
+	(FIBER_DETACHED | FIBER_BOUND | FIBER_BACKGROUND | FIBER_IDLE | FIBER_UNWIND | \
+	 FIBER_MIGRATES)
 
 static struct fiber *self(void)
 {
@@ -58,6 +60,8 @@ static int check_attr(const struct fiber_attr *attr)
 		if (bytes[i])
 			return -EINVAL;
 	if (attr->flags & ~(unsigned)FLAGS_KNOWN)
+		return -EINVAL;
+	if ((attr->flags & FIBER_BOUND) && (attr->flags & FIBER_MIGRATES))
 		return -EINVAL;
 	if (attr->nlocals && !attr->locals)
 		return -EINVAL;
@@ -214,6 +218,8 @@ static fib_always_inline void start(struct fib_sched *s, struct fiber *fiber)
 	fiber->sched = s;
 	if (s->shared_fpu)
 		fib_context_share(&fiber->context);
+	if (s->binds && !(fiber->flags & FIBER_MIGRATES))
+		fiber->flags |= FIBER_BOUND;
 	/* Bound fibers are spread over the carriers by their number. */
 	if (fiber->flags & FIBER_BOUND)
 		fiber->carrier = (uint16_t)(fiber->id % s->carrier_count);
@@ -294,7 +300,7 @@ static inline struct fiber *spawn_at_hand(struct fib_carrier *c, fiber_fn *fn, v
 	struct fib_sched *const s = c->sched;
 	struct fiber *const me = c->current, *fiber;
 
-	if (!fn || (me->flags & FIBER_BACKGROUND))
+	if (!fn || (me->flags & FIBER_BACKGROUND) || s->binds)
 		return NULL;
 	/* An error is met again, and returned, by the general path. */
 	if (fib_unlikely(!c->records.first) && fib_record_fill(&c->records) < 0)

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/atomic.h"
 #include "base/check.h"
 #include "carriers.h"
 #include "core/registry.h"
@@ -30,6 +31,15 @@
 #include "sync/relock.h"
 #include "watch/longrun.h"
 #include "watch/tick.h"
+
+/* Written by fiber_runtime_bind(), read by each start. */
+static _Atomic uint32_t binds;
+
+int fiber_runtime_bind(void)
+{
+	fib_store(&binds, 1);
+	return 0;
+}
 
 static void name_program(const char *name)
 {
@@ -99,6 +109,7 @@ int fiber_runtime_start(const struct fiber_runtime_options *options, struct fibe
 	rt->sched.runtime = rt;
 	rt->sched.held_policy = (uint8_t)o.held_policy;
 	rt->sched.unwind = o.unwind;
+	rt->sched.binds = fib_load(&binds);
 	fib_relock_set(&rt->sched, o.relock_policy);
 	fib_longrun_set(&rt->sched, o.long_run_ns);
 	rc = fib_service_enter(o.control_path, o.name);

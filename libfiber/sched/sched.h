@@ -156,6 +156,7 @@ struct fib_sched {
 	uint8_t relock_policy;		  /* I: enum fiber_relock_policy */
 	uint8_t held_policy;		  /* I: enum fiber_held_policy */
 	bool unwind;			  /* I: fibers unwind on exit (unwind.c) */
+	bool binds;			  /* I: fibers are bound unless they have FIBER_MIGRATES */
 	bool shared_fpu;		  /* I: fibers share their carrier's FPU control words */
 	struct fib_background background; /* own lock */
 	_Atomic int64_t long_run;	  /* A: ns a fiber may hold its carrier; 0: no limit */

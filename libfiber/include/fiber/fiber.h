@@ -45,6 +45,7 @@ enum {
 	FIBER_BACKGROUND = 4, /* does not keep the runtime alive: fiber_runtime_finish() */
 	FIBER_IDLE = 8,	      /* runs only when nothing else is runnable, see below */
 	FIBER_UNWIND = 16,    /* fiber_exit() and fiber_fail() run C++ destructors, see there */
+	FIBER_MIGRATES = 32,  /* not bound by fiber_runtime_bind(); not with FIBER_BOUND */
 };
 
 /*
