@@ -192,3 +192,13 @@ int fiber_close(int fd)
 	fib_descriptor_closed(fd);
 	return rc;
 }
+
+int fiber_forget_fd(int fd)
+{
+	fib_choice_fd(fd);
+	if (fd < 0)
+		return -EBADF;
+	fib_descriptor_forget(fd);
+	fib_descriptor_closed(fd);
+	return 0;
+}

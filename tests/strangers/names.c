@@ -81,10 +81,11 @@ static unsigned use_runtime(void)
 		  struct fiber **))
 	FUNCTION(bool, fiber_runtime_done, (struct fiber_runtime *))
 	FUNCTION(int, fiber_runtime_finish, (struct fiber_runtime *, int64_t))
+	FUNCTION(int, fiber_runtime_bind, (void))
 	FUNCTION(enum fiber_pinned_policy, fiber_pinned_policy, (struct fiber_runtime *))
 	FUNCTION(int, fiber_set_pinned_policy, (struct fiber_runtime *, enum fiber_pinned_policy))
 	FUNCTION(struct fiber_runtime *, fiber_runtime_self, (void))
-	return count - 33;
+	return count - 34;
 }
 
 static unsigned use_fiber_types(void)
@@ -105,6 +106,7 @@ static unsigned use_fiber_types(void)
 	CONSTANT(FIBER_BACKGROUND, 4);
 	CONSTANT(FIBER_IDLE, 8);
 	CONSTANT(FIBER_UNWIND, 16);
+	CONSTANT(FIBER_MIGRATES, 32);
 	FIELD(size_t, fiber_attr, size)
 	FIELD(const char *, fiber_attr, name)
 	FIELD(size_t, fiber_attr, stack_size)
@@ -115,7 +117,7 @@ static unsigned use_fiber_types(void)
 	FIELD(size_t, fiber_attr, guard_size)
 	CONSTANT(*local_key, key);
 	CONSTANT(*local_value, NULL);
-	return count - 20;
+	return count - 21;
 }
 
 static unsigned use_fiber(void)
@@ -253,8 +255,9 @@ static unsigned use_descriptors(void)
 	FUNCTION(int, fiber_await_fds, (const int *, const short *, size_t, int64_t))
 	FUNCTION(int, fiber_open, (const char *, int, mode_t, int64_t))
 	FUNCTION(int, fiber_close, (int))
+	FUNCTION(int, fiber_forget_fd, (int))
 	FUNCTION(int, fiber_block, (void *(*)(void *), void *, void **, int64_t))
-	return count - 8;
+	return count - 9;
 }
 
 static unsigned use_operations(void)

@@ -123,6 +123,14 @@ FIBER_API int fiber_open(const char *path, int flags, mode_t mode, int64_t deadl
 FIBER_API int fiber_close(int fd);
 
 /*
+ * Report that another call is about to close fd, or to replace it by another file (dup2(2),
+ * fclose(3), close_range(2)). Every fiber that waits on the descriptor wakes with -EBADF. Call it
+ * again after a call that has replaced fd. Pinned fibers and threads do not wake. Returns 0; -EBADF
+ * for a negative fd.
+ */
+FIBER_API int fiber_forget_fd(int fd);
+
+/*
  * Run the blocking function fn(arg) on a thread of its own and wait until it returns. A fiber
  * parks, a thread blocks. *ret is what fn returned. Threads are created as needed, at most 64 in a
  * process. When all are busy, calls are queued first in, first out. A thread that was idle for 3

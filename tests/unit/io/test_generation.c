@@ -244,6 +244,54 @@ static void test_close_of_what_others_come_to_wait_for_is_heard_at_both_ends(voi
 	}
 }
 
+static void test_forgotten_descriptor_wakes_its_waiters_and_may_be_waited_for_again(void **state)
+{
+	struct fiber *f;
+
+	(void)state;
+	connect_ends();
+	f = inside_suspended(wait_readable, NULL);
+	assert_int_equal(fiber_forget_fd(near), 0);
+	assert_int_equal(inside_join(f), -EBADF);
+	f = inside_suspended(wait_readable, NULL);
+	assert_int_equal(write(far, "x", 1), 1);
+	assert_int_equal(inside_join(f), POLLIN);
+	assert_int_equal(fiber_forget_fd(-1), -EBADF);
+	fiber_close(near);
+	fiber_close(far);
+}
+
+static void *read_one(void *arg)
+{
+	char c = 0;
+
+	(void)arg;
+	return (void *)(intptr_t)(fiber_read(near, &c, 1, FIBER_FOREVER) == 1 ? c : 0);
+}
+
+/* dup2(2) puts another socket under the number of one that is known to be watched. */
+static void test_replaced_descriptor_is_watched_again(void **state)
+{
+	int other[2];
+	struct fiber *f;
+
+	(void)state;
+	connect_ends();
+	f = inside_suspended(wait_readable, NULL);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, other), 0);
+	fiber_forget_fd(near);
+	assert_int_equal(dup2(other[0], near), near);
+	fiber_forget_fd(near);
+	assert_int_equal(inside_join(f), -EBADF);
+	f = inside_suspended(read_one, NULL);
+	assert_int_equal(write(other[1], "y", 1), 1);
+	assert_int_equal(inside_join(f), 'y');
+	close(other[0]);
+	close(other[1]);
+	fiber_close(near);
+	fiber_close(far);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -253,6 +301,9 @@ int main(void)
 		cmocka_unit_test(
 			test_close_that_somebody_tells_the_poller_in_is_heard_at_both_ends),
 		cmocka_unit_test(test_close_of_what_others_come_to_wait_for_is_heard_at_both_ends),
+		cmocka_unit_test(
+			test_forgotten_descriptor_wakes_its_waiters_and_may_be_waited_for_again),
+		cmocka_unit_test(test_replaced_descriptor_is_watched_again),
 	};
 
 	harness_watchdog(110);
