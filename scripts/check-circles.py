@@ -40,7 +40,7 @@ def included(files):
         with open(name + ".h", encoding="utf-8") as text:
             headers = re.findall(r'^\s*#\s*include\s+["<]([^">]+)[">]', text.read(), re.M)
         for header in headers:
-            for root in (os.path.dirname(name), ".", "libfiber", "libfiber/include", "libfiber-test"):
+            for root in (os.path.dirname(name), ".", "libfiber", "libfiber/include", "libfiber-test", "libfiber-posix"):
                 other = name_of(os.path.normpath(os.path.join(root, header)))
                 if other in files and other != name:
                     uses.setdefault((name, other), set()).add(header)
@@ -55,8 +55,8 @@ def objects(build, files):
                 yield name, path
 
 
-# What they define stands for the C library's malloc() and memcpy(): a call of these is no call of a file of ours.
-STANDS_FOR_LIBC = ("libfiber-test/memory/copies", "libfiber-test/memory/heap/")
+# What they define stands for read(), malloc() or memcpy() of the C library: a call of these is no call of a file of ours.
+STANDS_FOR_LIBC = ("libfiber-posix/entry/", "libfiber-test/memory/copies", "libfiber-test/memory/heap/")
 
 
 def called(build, files):

@@ -15,6 +15,7 @@
 #   a folder of inspect/  folders of inspect/ with a smaller number, layout/, wire/
 #   tool/                 also inspect/; tool/cmd/ may include tool/completion/, and both tool/ itself
 #   fiberctl/, fibertrace/    all of these
+#   libfiber-posix/       system/ 0 · call/ 1 · entry/ 2, the public <fiber/...>, layout/ for the range of libfiber's code
 #   libfiber-test/        all of libfiber/, some of whose files it replaces
 #   fixtures/, examples/      <fiber.h> and <fiber/...> only
 # Other rules: <stdatomic.h> only in base/atomic.h; thread-locals only in base/tls.c; the variable errno only in os/, poll/,
@@ -34,7 +35,7 @@ check() (
 	cd "$1" || exit 1
 	# shellcheck disable=SC2046 # no file name of this project contains a blank
 	awk -f "$scripts/strip.awk" -f "$scripts/layers.awk" $(
-		find libfiber libfiber-backtrace libfiber-test inspect tool fiberctl fibertrace fixtures examples bench tests \
+		find libfiber libfiber-backtrace libfiber-posix libfiber-test inspect tool fiberctl fibertrace fixtures examples bench tests \
 			-type f \( -name '*.c' -o -name '*.h' -o -name '*.S' \) 2>/dev/null | sort
 	)
 )
@@ -80,6 +81,10 @@ int last(void) { return errno; }'
 	plant tool/cmd/good.c '#include "tool/cmd/commands.h"
 #include "tool/completion/completion.h"
 #include "tool/tool.h"'
+	plant libfiber-posix/entry/good.c '#include "call/park.h"
+#include "layout/layout.h"
+#include "entry/entry.h"
+int last(void) { return errno; }'
 	plant fibertrace/good.c '#include "tool/cmd/commands.h"'
 	plant fixtures/good.c '#include "options.h"
 #include <fiber.h>'
@@ -123,6 +128,9 @@ int last(void) { return errno; }'
 	plant fixtures/inside.c '#include "core/registry.h"'
 	plant fiberctl/json.c 'json_dumpf(value, stdout, 0);'
 	plant examples/inside.c '#include "layout/layout.h"'
+	plant libfiber-posix/system/up.c '#include "call/park.h"'
+	plant libfiber-posix/call/inside.c '#include "core/record.h"'
+	plant libfiber-posix/attic/file.c 'int attic;'
 	out=$(check "$tree")
 	for file in core/up stack/beside arch/x86_64/beside base/tools layout/base wire/layout os/chosen \
 		sync/angle sync/outside attic/file core/atomic core/local core/gnu io/errno wire/errno \
@@ -132,15 +140,15 @@ int last(void) { return errno; }'
 	for file in libfiber/include/fiber/private.h inspect/corefile/inside.c inspect/query/command.c inspect/model/up.c \
 		inspect/unwind/beside.c inspect/attic/file.c inspect/bare.c fiberctl/sched.c \
 		fiberctl/json.c fibertrace/control.c tool/up.c tool/completion/up.c tool/attic/file.c fixtures/inside.c \
-		examples/inside.c; do
+		examples/inside.c libfiber-posix/system/up.c libfiber-posix/call/inside.c libfiber-posix/attic/file.c; do
 		expect "$file:1: "
 	done
-	if [ "$(echo "$out" | wc -l)" -ne 31 ]; then
-		echo "check-layers: self-test: 31 offences were planted, reported were:" >&2
+	if [ "$(echo "$out" | wc -l)" -ne 34 ]; then
+		echo "check-layers: self-test: 34 offences were planted, reported were:" >&2
 		echo "$out" >&2
 		exit 1
 	fi
-	echo "layers: self-test ok: 31 planted offences found"
+	echo "layers: self-test ok: 34 planted offences found"
 }
 
 # expect PREFIX: fail unless a line of the report begins with PREFIX

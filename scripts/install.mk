@@ -107,7 +107,7 @@ check-layers:
 	@sh scripts/check-layers.sh
 
 check-circles: lib test-library tools
-	@python3 scripts/check-circles.py $(BUILD) libfiber inspect tool fiberctl fibertrace
+	@python3 scripts/check-circles.py $(BUILD) libfiber libfiber-posix inspect tool fiberctl fibertrace
 	@python3 scripts/check-circles.py $(BUILD) libfiber-test
 
 check-names: lib

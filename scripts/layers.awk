@@ -17,6 +17,10 @@ BEGIN {
 	above["tool"] = 0
 	above["tool/completion"] = 1
 	above["tool/cmd"] = 2
+	# The folders of libfiber-posix/. <fiber/posix.h> is in include/.
+	deep["system"] = 0
+	deep["call"] = 1
+	deep["entry"] = 2
 	# Headers whose folder is chosen by a -I option.
 	chosen["frame.h"] = "arch"
 	chosen["ticks.h"] = "arch"
@@ -34,6 +38,7 @@ BEGIN {
 		sees["fibertrace", seen[i]] = 1
 		sees["tool", seen[i]] = 1
 		sees["libfiber-backtrace", seen[i]] = 1
+		sees["libfiber-posix", seen[i]] = 1
 	}
 	sees["tool", "inspect"] = sees["fiberctl", "inspect"] = sees["fibertrace", "inspect"] = 1
 	sees["fiberctl", "tool"] = sees["fibertrace", "tool"] = 1
@@ -82,6 +87,21 @@ function check_tool(header,    from, to)
 		bad("\"" header "\": includes point down, and " to "/ is not below " from "/")
 }
 
+# Check an include within libfiber-posix/: a folder may include itself and folders with a smaller number.
+function check_posix(header, to,    part)
+{
+	split(FILENAME, part, "/")
+	if (to != part[2] && deep[to] >= deep[part[2]])
+		bad("\"" header "\": includes point down, and " to "/ is not below " part[2] "/")
+}
+
+# Returns the folder of a file of libfiber-posix/, or "".
+function place_in_posix(    part)
+{
+	split(FILENAME, part, "/")
+	return part[2] in deep || part[2] == "include" ? part[2] : ""
+}
+
 function check_include(header, angle,    part, n, to, known)
 {
 	n = split(header, part, "/")
@@ -97,6 +117,10 @@ function check_include(header, angle,    part, n, to, known)
 	}
 	if (place == "include") {
 		bad("\"" header "\": a public header includes <fiber/...> and the system's only")
+		return
+	}
+	if (top == "libfiber-posix" && to in deep) {
+		check_posix(header, to)
 		return
 	}
 	if (header in chosen)
@@ -140,6 +164,8 @@ FNR == 1 {
 		bad("libfiber/" place " is no layer of the design")
 	if (top == "tool" && !(folder_of(FILENAME) in above))
 		bad("tool/ has no folder for it: see docs/architecture.md")
+	if (top == "libfiber-posix" && place_in_posix() == "")
+		bad("libfiber-posix/ has no folder for it: see docs/architecture.md")
 	if (top == "inspect" && !(place in floor))
 		bad("inspect/ has no room for it: see docs/architecture.md")
 	free_errno = top != "libfiber" || place == "os" || place == "poll" ||

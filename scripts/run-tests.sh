@@ -143,7 +143,7 @@ run_all() {
 		label=${program#"$FIBER_BUILD"/tests/}
 		label=${label#"$PWD"/}
 		case $program in
-		*/tests/system/*)
+		*/tests/system/* | */tests/posix/*)
 			for carriers in $CARRIERS; do
 				FIBER_TEST_CARRIERS=$carriers run_pollers "$label, $carriers carriers" "$program"
 			done

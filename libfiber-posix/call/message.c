@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * message.c - send and receive, with flags and addresses
+ *
+ * As in stream.c: a try with MSG_DONTWAIT, then the flags of the descriptor, then a call that
+ * parks. A call that has MSG_DONTWAIT itself is the system's. MSG_WAITALL makes no try: the kernel
+ * ignores the flag in a call that must not wait.
+ */
+#include <errno.h>
+#include <sys/socket.h>
+
+#include <fiber/io.h>
+#include <fiber/posix.h>
+
+#include "call/park.h"
+#include "call/stream.h"
+#include "system/system.h"
+
+/* Ask whether to wait after a try has returned n: n is final, or 1 and a deadline. */
+static ssize_t after_try(int fd, ssize_t n, int option, int64_t *ret_deadline)
+{
+	int rc;
+
+	if (n != -EAGAIN)
+		return n;
+	rc = fpx_may_wait(fd, option, ret_deadline);
+	return rc < 0 ? rc : rc ? 1 : -EAGAIN;
+}
+
+static ssize_t receive_all(int fd, void *buf, size_t size, int flags)
+{
+	int64_t deadline;
+	int rc = fpx_may_wait(fd, SO_RCVTIMEO, &deadline);
+	ssize_t n;
+
+	if (rc < 0)
+		return rc;
+	if (rc == 0)
+		return fiber_recv(fd, buf, size, flags | MSG_DONTWAIT, 0);
+	n = fiber_recv(fd, buf, size, flags, deadline);
+	return fpx_late(n, deadline) ? -EAGAIN : n;
+}
+
+static ssize_t receive(int fd, void *buf, size_t size, int flags)
+{
+	int64_t deadline = -1;
+	ssize_t n;
+
+	if (flags & MSG_WAITALL)
+		return receive_all(fd, buf, size, flags);
+	n = fiber_recv(fd, buf, size, flags | MSG_DONTWAIT, 0);
+	n = after_try(fd, n, SO_RCVTIMEO, &deadline);
+	if (deadline < 0 || n < 0)
+		return n;
+	n = fiber_recv(fd, buf, size, flags, deadline);
+	return fpx_late(n, deadline) ? -EAGAIN : n;
+}
+
+ssize_t fiber_posix_recv(int fd, void *buf, size_t size, int flags)
+{
+	if (flags & MSG_DONTWAIT || !fpx_parks())
+		return fpx_system.recv(fd, buf, size, flags);
+	return fpx_result(receive(fd, buf, size, flags));
+}
+
+static ssize_t receive_from(int fd, void *buf, size_t size, int flags, struct sockaddr *addr,
+			    socklen_t *addrlen)
+{
+	int64_t deadline = -1;
+	ssize_t n = fiber_recvfrom(fd, buf, size, flags | MSG_DONTWAIT, addr, addrlen, 0);
+
+	n = after_try(fd, n, SO_RCVTIMEO, &deadline);
+	if (deadline < 0 || n < 0)
+		return n;
+	n = fiber_recvfrom(fd, buf, size, flags, addr, addrlen, deadline);
+	return fpx_late(n, deadline) ? -EAGAIN : n;
+}
+
+ssize_t fiber_posix_recvfrom(int fd, void *buf, size_t size, int flags, struct sockaddr *addr,
+			     socklen_t *addrlen)
+{
+	if (flags & MSG_DONTWAIT || !fpx_parks())
+		return fpx_system.recvfrom(fd, buf, size, flags, addr, addrlen);
+	return fpx_result(addr ? receive_from(fd, buf, size, flags, addr, addrlen)
+			       : receive(fd, buf, size, flags));
+}
+
+static ssize_t receive_message(int fd, struct msghdr *msg, int flags)
+{
+	int64_t deadline = -1;
+	ssize_t n = fiber_recvmsg(fd, msg, flags | MSG_DONTWAIT, 0);
+
+	n = after_try(fd, n, SO_RCVTIMEO, &deadline);
+	if (deadline < 0 || n < 0)
+		return n;
+	n = fiber_recvmsg(fd, msg, flags, deadline);
+	return fpx_late(n, deadline) ? -EAGAIN : n;
+}
+
+ssize_t fiber_posix_recvmsg(int fd, struct msghdr *msg, int flags)
+{
+	if (flags & MSG_DONTWAIT || !fpx_parks())
+		return fpx_system.recvmsg(fd, msg, flags);
+	return fpx_result(receive_message(fd, msg, flags));
+}
+
+/* The signal that a broken connection sends, unless the caller does not want it. */
+static ssize_t signalled(ssize_t n, int flags)
+{
+	return flags & MSG_NOSIGNAL ? n : fpx_broken(n);
+}
+
+/*
+ * A blocking send moves all bytes of a stream. n: the result of the try. What follows the first
+ * part has no address and no control data.
+ */
+static ssize_t send_rest(int fd, const struct iovec *v, size_t count, ssize_t n)
+{
+	int64_t deadline = -1;
+
+	if (n < 0 || (size_t)n >= fpx_pieces_size(v, count))
+		return n;
+	if (after_try(fd, -EAGAIN, SO_SNDTIMEO, &deadline) != 1)
+		return n;
+	return fpx_write_rest(fd, v, count, (size_t)n, deadline);
+}
+
+static ssize_t send_to(int fd, const void *buf, size_t size, int flags, const struct sockaddr *addr,
+		       socklen_t addrlen)
+{
+	const struct iovec v = {(void *)(uintptr_t)buf, size};
+	int64_t deadline = -1;
+	ssize_t n = fiber_sendto(fd, buf, size, flags | MSG_DONTWAIT, addr, addrlen, 0);
+
+	n = after_try(fd, n, SO_SNDTIMEO, &deadline);
+	if (deadline >= 0 && n > 0) {
+		n = fiber_sendto(fd, buf, size, flags, addr, addrlen, deadline);
+		n = fpx_late(n, deadline) ? -EAGAIN : n;
+	}
+	return send_rest(fd, &v, 1, n);
+}
+
+ssize_t fiber_posix_sendto(int fd, const void *buf, size_t size, int flags,
+			   const struct sockaddr *addr, socklen_t addrlen)
+{
+	if (flags & MSG_DONTWAIT || !fpx_parks())
+		return fpx_system.sendto(fd, buf, size, flags, addr, addrlen);
+	return fpx_result(signalled(send_to(fd, buf, size, flags, addr, addrlen), flags));
+}
+
+ssize_t fiber_posix_send(int fd, const void *buf, size_t size, int flags)
+{
+	if (flags & MSG_DONTWAIT || !fpx_parks())
+		return fpx_system.send(fd, buf, size, flags);
+	return fpx_result(signalled(send_to(fd, buf, size, flags, NULL, 0), flags));
+}
+
+static ssize_t send_message(int fd, const struct msghdr *msg, int flags)
+{
+	int64_t deadline = -1;
+	ssize_t n = fiber_sendmsg(fd, msg, flags | MSG_DONTWAIT, 0);
+
+	n = after_try(fd, n, SO_SNDTIMEO, &deadline);
+	if (deadline >= 0 && n > 0) {
+		n = fiber_sendmsg(fd, msg, flags, deadline);
+		n = fpx_late(n, deadline) ? -EAGAIN : n;
+	}
+	return send_rest(fd, msg->msg_iov, msg->msg_iovlen, n);
+}
+
+ssize_t fiber_posix_sendmsg(int fd, const struct msghdr *msg, int flags)
+{
+	if (flags & MSG_DONTWAIT || !fpx_parks())
+		return fpx_system.sendmsg(fd, msg, flags);
+	return fpx_result(signalled(send_message(fd, msg, flags), flags));
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * socket.c - accept and connect
+ *
+ * fiber_accept() gives close-on-exec descriptors, and waits for a descriptor where none is free.
+ * accept(2) does neither. So only its try is used, and the wait is for the listener.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <fiber/io.h>
+#include <fiber/posix.h>
+#include <fiber/time.h>
+
+#include "call/park.h"
+#include "call/stream.h"
+#include "system/system.h"
+
+/* Returns a close-on-exec descriptor, or a negative errno. */
+static int accept_one(int fd, struct sockaddr *addr, socklen_t *addrlen)
+{
+	int64_t deadline = -1;
+
+	for (;;) {
+		int n = fiber_accept(fd, addr, addrlen, 0), rc;
+
+		if (n != -ETIMEDOUT && n != -ECANCELED)
+			return n;
+		rc = deadline < 0 ? fpx_may_wait(fd, SO_RCVTIMEO, &deadline) : 1;
+		if (rc <= 0)
+			return rc < 0 ? rc : -EAGAIN;
+		rc = fiber_wait_fd(fd, POLLIN, deadline);
+		if (rc < 0)
+			return fpx_late(rc, deadline) ? -EAGAIN : rc;
+	}
+}
+
+int fiber_posix_accept4(int fd, struct sockaddr *addr, socklen_t *addrlen, int flags)
+{
+	int n;
+
+	if (flags & ~(SOCK_CLOEXEC | SOCK_NONBLOCK) || !fpx_parks())
+		return fpx_system.accept4(fd, addr, addrlen, flags);
+	n = accept_one(fd, addr, addrlen);
+	if (n >= 0) {
+		fpx_stream_forget(n);
+		if (!(flags & SOCK_CLOEXEC))
+			fpx_system.fcntl(n, F_SETFD, 0);
+		if (flags & SOCK_NONBLOCK)
+			fpx_system.fcntl(n, F_SETFL, fpx_system.fcntl(n, F_GETFL) | O_NONBLOCK);
+	}
+	return (int)fpx_result(n);
+}
+
+int fiber_posix_accept(int fd, struct sockaddr *addr, socklen_t *addrlen)
+{
+	return fpx_parks() ? fiber_posix_accept4(fd, addr, addrlen, 0)
+			   : fpx_system.accept(fd, addr, addrlen);
+}
+
+int fiber_posix_connect(int fd, const struct sockaddr *addr, socklen_t addrlen)
+{
+	int64_t deadline;
+	int rc;
+
+	if (!fpx_parks() || fpx_may_wait(fd, SO_SNDTIMEO, &deadline) <= 0)
+		return fpx_system.connect(fd, addr, addrlen);
+	rc = fiber_connect(fd, addr, addrlen, deadline);
+	/* The attempt continues, as after connect(2). */
+	return (int)fpx_result(fpx_late(rc, deadline) ? -EINPROGRESS : rc);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * names.c - getaddrinfo(3) and relatives; fclose(3)
+ *
+ * These are no system calls: a static program has only one definition of each, which must be the C
+ * library's. So they are in the shared library alone.
+ */
+#include <netdb.h>
+#include <stdio.h>
+
+#include <fiber/posix.h>
+
+#include "call/descriptor.h"
+#include "entry/entry.h"
+#include "system/system.h"
+
+FPX_ENTRY int getaddrinfo(const char *node, const char *service, const struct addrinfo *hints,
+			  struct addrinfo **ret)
+{
+	return fpx_enters(FPX_CALLER) ? fiber_posix_getaddrinfo(node, service, hints, ret)
+				      : fpx_system.getaddrinfo(node, service, hints, ret);
+}
+
+FPX_ENTRY int getnameinfo(const struct sockaddr *addr, socklen_t addrlen, char *host,
+			  socklen_t hostlen, char *service, socklen_t servicelen, int flags)
+{
+	return fpx_enters(FPX_CALLER) ? fiber_posix_getnameinfo(addr, addrlen, host, hostlen,
+								service, servicelen, flags)
+				      : fpx_system.getnameinfo(addr, addrlen, host, hostlen,
+							       service, servicelen, flags);
+}
+
+FPX_ENTRY int gethostbyname_r(const char *name, struct hostent *buffer, char *text, size_t size,
+			      struct hostent **ret, int *ret_error)
+{
+	return fpx_enters(FPX_CALLER)
+		       ? fiber_posix_gethostbyname_r(name, buffer, text, size, ret, ret_error)
+		       : fpx_system.gethostbyname_r(name, buffer, text, size, ret, ret_error);
+}
+
+/* The C library closes the descriptor by a call that is not seen. */
+FPX_ENTRY int fclose(FILE *stream)
+{
+	const int fd = stream ? fileno_unlocked(stream) : -1;
+
+	if (fd >= 0 && fpx_informs())
+		fpx_forget(fd);
+	return fpx_system.fclose(stream);
+}

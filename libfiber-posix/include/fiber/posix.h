@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * posix.h - library libfiber-posix: blocking calls of POSIX park the fiber
+ *
+ * A program that links the library needs no header: read(2), poll(2), nanosleep(2) and others park
+ * when a fiber calls them, also inside other libraries. The functions below do the same by another
+ * name. They are for static programs and for code that wants to say what it does.
+ *
+ * Each function has the arguments, the result and the errno of the call that it is named after. In
+ * a plain thread it is that call. In a fiber it parks where the call would block the thread. A
+ * descriptor with O_NONBLOCK gives EAGAIN and nothing parks. ECANCELED: the fiber is cancelled.
+ * EINTR is not returned in a fiber. See libfiber-posix(7). <fiber.h> does not include this header.
+ */
+#ifndef FIBER_POSIX_H
+#define FIBER_POSIX_H
+
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+#include <time.h>
+
+#include <fiber/api.h>
+
+FIBER_BEGIN_DECLS
+
+struct timespec;
+struct addrinfo; /* from <netdb.h> */
+struct hostent;
+struct epoll_event; /* from <sys/epoll.h> */
+
+/*
+ * Let the calls of the calling fiber block its carrier (true) or park (false, the default). For a
+ * stretch that must not be left: a lock of another library is held, or a signal mask is changed.
+ * Acts on the calls of this library only. Returns the earlier setting. No effect outside a fiber.
+ */
+FIBER_API bool fiber_posix_blocking(bool blocks);
+
+/* Return whether calls of the program reach the library: it is linked before the C library. */
+FIBER_API bool fiber_posix_linked(void);
+
+/* -- bytes and messages -- */
+FIBER_API ssize_t fiber_posix_read(int fd, void *buf, size_t size);
+FIBER_API ssize_t fiber_posix_write(int fd, const void *buf, size_t size);
+FIBER_API ssize_t fiber_posix_readv(int fd, const struct iovec *pieces, int count);
+FIBER_API ssize_t fiber_posix_writev(int fd, const struct iovec *pieces, int count);
+FIBER_API ssize_t fiber_posix_pread(int fd, void *buf, size_t size, off_t offset);
+FIBER_API ssize_t fiber_posix_pwrite(int fd, const void *buf, size_t size, off_t offset);
+FIBER_API ssize_t fiber_posix_sendfile(int out, int in, off_t *offset, size_t size);
+FIBER_API ssize_t fiber_posix_recv(int fd, void *buf, size_t size, int flags);
+FIBER_API ssize_t fiber_posix_recvfrom(int fd, void *buf, size_t size, int flags,
+				       struct sockaddr *addr, socklen_t *addrlen);
+FIBER_API ssize_t fiber_posix_recvmsg(int fd, struct msghdr *msg, int flags);
+FIBER_API ssize_t fiber_posix_send(int fd, const void *buf, size_t size, int flags);
+FIBER_API ssize_t fiber_posix_sendto(int fd, const void *buf, size_t size, int flags,
+				     const struct sockaddr *addr, socklen_t addrlen);
+FIBER_API ssize_t fiber_posix_sendmsg(int fd, const struct msghdr *msg, int flags);
+
+/* -- connections and descriptors -- */
+FIBER_API int fiber_posix_accept(int fd, struct sockaddr *addr, socklen_t *addrlen);
+FIBER_API int fiber_posix_accept4(int fd, struct sockaddr *addr, socklen_t *addrlen, int flags);
+FIBER_API int fiber_posix_connect(int fd, const struct sockaddr *addr, socklen_t addrlen);
+FIBER_API int fiber_posix_close(int fd);
+FIBER_API int fiber_posix_dup2(int fd, int newfd);
+FIBER_API int fiber_posix_dup3(int fd, int newfd, int flags);
+/* F_SETLKW and F_OFD_SETLKW park. */
+FIBER_API int fiber_posix_fcntl(int fd, int command, ...);
+
+/* -- readiness -- */
+FIBER_API int fiber_posix_poll(struct pollfd *fds, nfds_t n, int timeout);
+FIBER_API int fiber_posix_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
+				const sigset_t *mask);
+FIBER_API int fiber_posix_select(int n, fd_set *in, fd_set *out, fd_set *rare,
+				 struct timeval *timeout);
+FIBER_API int fiber_posix_pselect(int n, fd_set *in, fd_set *out, fd_set *rare,
+				  const struct timespec *timeout, const sigset_t *mask);
+FIBER_API int fiber_posix_epoll_wait(int fd, struct epoll_event *events, int max, int timeout);
+FIBER_API int fiber_posix_epoll_pwait(int fd, struct epoll_event *events, int max, int timeout,
+				      const sigset_t *mask);
+
+/* -- time -- */
+FIBER_API int fiber_posix_nanosleep(const struct timespec *time, struct timespec *left);
+FIBER_API int fiber_posix_clock_nanosleep(clockid_t clock, int flags, const struct timespec *time,
+					  struct timespec *left);
+FIBER_API int fiber_posix_usleep(unsigned us);
+FIBER_API unsigned fiber_posix_sleep(unsigned seconds);
+FIBER_API int fiber_posix_sched_yield(void);
+
+/* -- names and processes -- */
+FIBER_API int fiber_posix_getaddrinfo(const char *node, const char *service,
+				      const struct addrinfo *hints, struct addrinfo **ret);
+FIBER_API int fiber_posix_getnameinfo(const struct sockaddr *addr, socklen_t addrlen, char *host,
+				      socklen_t hostlen, char *service, socklen_t servicelen,
+				      int flags);
+FIBER_API int fiber_posix_gethostbyname_r(const char *name, struct hostent *buffer, char *text,
+					  size_t size, struct hostent **ret, int *ret_error);
+FIBER_API pid_t fiber_posix_waitpid(pid_t pid, int *ret_status, int options);
+FIBER_API pid_t fiber_posix_wait(int *ret_status);
+
+FIBER_END_DECLS
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * link.c - find the system's calls when the library is loaded, and check how it was linked
+ *
+ * The library defines read(2) and others itself. The definition that comes after it in the order of
+ * the loader is the system's, or that of another library that takes the same names.
+ *
+ * The order may be wrong: another definition comes first, and no call reaches this library. That is
+ * reported in one line when the program starts.
+ *
+ * Other libraries keep addresses of errno and of thread-local variables across a call that parks. A
+ * fiber that continued on another thread would use those of the first one. So all fibers are bound.
+ */
+#include "system/link.h"
+
+#include <dlfcn.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include <fiber/posix.h>
+#include <fiber/runtime.h>
+
+#include "system/system.h"
+
+#define CALL(name)                                       \
+	{                                                \
+		offsetof(struct fpx_system, name), #name \
+	}
+
+static const struct {
+	size_t at;
+	const char *name;
+} calls[] = {
+	CALL(read),	  CALL(write),	     CALL(readv),	CALL(writev),
+	CALL(pread),	  CALL(pwrite),	     CALL(sendfile),	CALL(recv),
+	CALL(recvfrom),	  CALL(recvmsg),     CALL(send),	CALL(sendto),
+	CALL(sendmsg),	  CALL(accept),	     CALL(accept4),	CALL(connect),
+	CALL(close),	  CALL(dup2),	     CALL(dup3),	CALL(fcntl),
+	CALL(poll),	  CALL(ppoll),	     CALL(select),	CALL(pselect),
+	CALL(epoll_wait), CALL(epoll_pwait), CALL(nanosleep),	CALL(clock_nanosleep),
+	CALL(usleep),	  CALL(sleep),	     CALL(sched_yield), CALL(waitpid),
+	CALL(wait),	  CALL(getaddrinfo), CALL(getnameinfo), CALL(gethostbyname_r),
+	CALL(fclose),	  CALL(close_range),
+};
+
+bool fpx_linked = true;
+
+static void find_calls(void)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+		void *call = dlsym(RTLD_NEXT, calls[i].name);
+
+		if (call)
+			memcpy((char *)&fpx_system + calls[i].at, &call, sizeof call);
+	}
+}
+
+/* In an archive the linker has made sure of the order. */
+static void check_order(void)
+{
+	void *first = dlsym(RTLD_DEFAULT, "read");
+	Dl_info own, other;
+	char line[512];
+	int n;
+
+	if (!dladdr(&fpx_system, &own) || !first || !dladdr(first, &other))
+		return;
+	if (own.dli_fbase == other.dli_fbase || !strstr(own.dli_fname, "libfiber-posix"))
+		return;
+	fpx_linked = false;
+	n = snprintf(line, sizeof line,
+		     "libfiber-posix: read() is that of %s, so no call parks: link "
+		     "libfiber-posix before it\n",
+		     other.dli_fname);
+	if (n > 0)
+		(void)!fpx_system.write(STDERR_FILENO, line, strlen(line));
+}
+
+bool fiber_posix_linked(void)
+{
+	return fpx_linked;
+}
+
+/* Before the constructors of the program. A program without an interpreter is static. */
+__attribute__((constructor(101))) static void start(void)
+{
+	fiber_runtime_bind();
+	if (!getauxval(AT_BASE))
+		return;
+	find_calls();
+	check_order();
+}

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * raw.c - fpx_system as it is before the loader has been asked: system calls
+ *
+ * A static program has no second definition of read(2) that could be called. So the system calls
+ * are made here. Some calls have no system call of their own on every architecture; they use a
+ * wider one. None is a cancellation point.
+ */
+#include "system/system.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* The kernel's signal sets have 64 signals; the C library's type is larger. */
+#define KERNEL_SIGSET 8
+
+static ssize_t raw_read(int fd, void *buf, size_t size)
+{
+	return syscall(SYS_read, fd, buf, size);
+}
+
+static ssize_t raw_write(int fd, const void *buf, size_t size)
+{
+	return syscall(SYS_write, fd, buf, size);
+}
+
+static ssize_t raw_readv(int fd, const struct iovec *pieces, int count)
+{
+	return syscall(SYS_readv, fd, pieces, count);
+}
+
+static ssize_t raw_writev(int fd, const struct iovec *pieces, int count)
+{
+	return syscall(SYS_writev, fd, pieces, count);
+}
+
+static ssize_t raw_pread(int fd, void *buf, size_t size, off_t offset)
+{
+	return syscall(SYS_pread64, fd, buf, size, offset);
+}
+
+static ssize_t raw_pwrite(int fd, const void *buf, size_t size, off_t offset)
+{
+	return syscall(SYS_pwrite64, fd, buf, size, offset);
+}
+
+static ssize_t raw_sendfile(int out, int in, off_t *offset, size_t size)
+{
+	return syscall(SYS_sendfile, out, in, offset, size);
+}
+
+static ssize_t raw_recvfrom(int fd, void *buf, size_t size, int flags, struct sockaddr *addr,
+			    socklen_t *addrlen)
+{
+	return syscall(SYS_recvfrom, fd, buf, size, flags, addr, addrlen);
+}
+
+static ssize_t raw_recv(int fd, void *buf, size_t size, int flags)
+{
+	return raw_recvfrom(fd, buf, size, flags, NULL, NULL);
+}
+
+static ssize_t raw_recvmsg(int fd, struct msghdr *msg, int flags)
+{
+	return syscall(SYS_recvmsg, fd, msg, flags);
+}
+
+static ssize_t raw_sendto(int fd, const void *buf, size_t size, int flags,
+			  const struct sockaddr *addr, socklen_t addrlen)
+{
+	return syscall(SYS_sendto, fd, buf, size, flags, addr, addrlen);
+}
+
+static ssize_t raw_send(int fd, const void *buf, size_t size, int flags)
+{
+	return raw_sendto(fd, buf, size, flags, NULL, 0);
+}
+
+static ssize_t raw_sendmsg(int fd, const struct msghdr *msg, int flags)
+{
+	return syscall(SYS_sendmsg, fd, msg, flags);
+}
+
+static int raw_accept4(int fd, struct sockaddr *addr, socklen_t *addrlen, int flags)
+{
+	return (int)syscall(SYS_accept4, fd, addr, addrlen, flags);
+}
+
+static int raw_accept(int fd, struct sockaddr *addr, socklen_t *addrlen)
+{
+	return raw_accept4(fd, addr, addrlen, 0);
+}
+
+static int raw_connect(int fd, const struct sockaddr *addr, socklen_t addrlen)
+{
+	return (int)syscall(SYS_connect, fd, addr, addrlen);
+}
+
+static int raw_close(int fd)
+{
+	return (int)syscall(SYS_close, fd);
+}
+
+static int raw_dup3(int fd, int newfd, int flags)
+{
+	return (int)syscall(SYS_dup3, fd, newfd, flags);
+}
+
+static int raw_fcntl(int fd, int command, ...)
+{
+	va_list args;
+	void *arg;
+
+	va_start(args, command);
+	arg = va_arg(args, void *);
+	va_end(args);
+	return (int)syscall(SYS_fcntl, fd, command, arg);
+}
+
+static int raw_dup2(int fd, int newfd)
+{
+	if (fd != newfd)
+		return raw_dup3(fd, newfd, 0);
+	return raw_fcntl(fd, F_GETFD) < 0 ? -1 : newfd;
+}
+
+/* The system writes the time that is left. */
+static int raw_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
+		     const sigset_t *mask)
+{
+	struct timespec t, *limit = NULL;
+
+	if (timeout) {
+		t = *timeout;
+		limit = &t;
+	}
+	return (int)syscall(SYS_ppoll, fds, n, limit, mask, KERNEL_SIGSET);
+}
+
+static int raw_poll(struct pollfd *fds, nfds_t n, int timeout)
+{
+	const struct timespec t = {timeout / 1000, timeout % 1000 * 1000000L};
+
+	return raw_ppoll(fds, n, timeout < 0 ? NULL : &t, NULL);
+}
+
+static int select_until(int n, fd_set *in, fd_set *out, fd_set *rare, struct timespec *limit,
+			const sigset_t *mask)
+{
+	struct {
+		const sigset_t *mask;
+		size_t size;
+	} signals = {mask, KERNEL_SIGSET};
+
+	return (int)syscall(SYS_pselect6, n, in, out, rare, limit, mask ? &signals : NULL);
+}
+
+static int raw_pselect(int n, fd_set *in, fd_set *out, fd_set *rare, const struct timespec *timeout,
+		       const sigset_t *mask)
+{
+	struct timespec t, *limit = NULL;
+
+	if (timeout) {
+		t = *timeout;
+		limit = &t;
+	}
+	return select_until(n, in, out, rare, limit, mask);
+}
+
+static int raw_select(int n, fd_set *in, fd_set *out, fd_set *rare, struct timeval *timeout)
+{
+	struct timespec t, *limit = NULL;
+	int rc;
+
+	if (timeout) {
+		t = (struct timespec){timeout->tv_sec + timeout->tv_usec / 1000000,
+				      timeout->tv_usec % 1000000 * 1000};
+		limit = &t;
+	}
+	rc = select_until(n, in, out, rare, limit, NULL);
+	if (timeout)
+		*timeout = (struct timeval){t.tv_sec, t.tv_nsec / 1000};
+	return rc;
+}
+
+static int raw_epoll_pwait(int fd, struct epoll_event *events, int max, int timeout,
+			   const sigset_t *mask)
+{
+	return (int)syscall(SYS_epoll_pwait, fd, events, max, timeout, mask, KERNEL_SIGSET);
+}
+
+static int raw_epoll_wait(int fd, struct epoll_event *events, int max, int timeout)
+{
+	return raw_epoll_pwait(fd, events, max, timeout, NULL);
+}
+
+/* Returns a positive error, as POSIX says. */
+static int raw_clock_nanosleep(clockid_t clock, int flags, const struct timespec *time,
+			       struct timespec *left)
+{
+	const int before = errno;
+	int rc = (int)syscall(SYS_clock_nanosleep, clock, flags, time, left);
+
+	if (rc < 0) {
+		rc = errno;
+		errno = before;
+	}
+	return rc;
+}
+
+static int raw_nanosleep(const struct timespec *time, struct timespec *left)
+{
+	return (int)syscall(SYS_clock_nanosleep, CLOCK_REALTIME, 0, time, left);
+}
+
+static int raw_usleep(useconds_t us)
+{
+	const struct timespec t = {us / 1000000, us % 1000000 * 1000L};
+
+	return raw_nanosleep(&t, NULL);
+}
+
+static unsigned raw_sleep(unsigned seconds)
+{
+	struct timespec t = {seconds, 0};
+
+	return raw_nanosleep(&t, &t) < 0 ? (unsigned)t.tv_sec : 0;
+}
+
+static int raw_sched_yield(void)
+{
+	return (int)syscall(SYS_sched_yield);
+}
+
+static pid_t raw_waitpid(pid_t pid, int *ret_status, int options)
+{
+	return (pid_t)syscall(SYS_wait4, pid, ret_status, options, NULL);
+}
+
+static pid_t raw_wait(int *ret_status)
+{
+	return raw_waitpid(-1, ret_status, 0);
+}
+
+static int raw_close_range(unsigned first, unsigned last, int flags)
+{
+	return (int)syscall(SYS_close_range, first, last, flags);
+}
+
+/*
+ * link.c replaces them where there is a loader. The functions of the C library among them are no
+ * system calls; in a static program this library does not take their names.
+ */
+struct fpx_system fpx_system = {
+	.read = raw_read,
+	.write = raw_write,
+	.readv = raw_readv,
+	.writev = raw_writev,
+	.pread = raw_pread,
+	.pwrite = raw_pwrite,
+	.sendfile = raw_sendfile,
+	.recv = raw_recv,
+	.recvfrom = raw_recvfrom,
+	.recvmsg = raw_recvmsg,
+	.send = raw_send,
+	.sendto = raw_sendto,
+	.sendmsg = raw_sendmsg,
+	.accept = raw_accept,
+	.accept4 = raw_accept4,
+	.connect = raw_connect,
+	.close = raw_close,
+	.dup2 = raw_dup2,
+	.dup3 = raw_dup3,
+	.fcntl = raw_fcntl,
+	.poll = raw_poll,
+	.ppoll = raw_ppoll,
+	.select = raw_select,
+	.pselect = raw_pselect,
+	.epoll_wait = raw_epoll_wait,
+	.epoll_pwait = raw_epoll_pwait,
+	.nanosleep = raw_nanosleep,
+	.clock_nanosleep = raw_clock_nanosleep,
+	.usleep = raw_usleep,
+	.sleep = raw_sleep,
+	.sched_yield = raw_sched_yield,
+	.waitpid = raw_waitpid,
+	.wait = raw_wait,
+	.getaddrinfo = getaddrinfo,
+	.getnameinfo = getnameinfo,
+	.gethostbyname_r = gethostbyname_r,
+	.fclose = fclose,
+	.close_range = raw_close_range,
+};

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+# posix.mk - libfiber-posix: blocking calls of POSIX park the fiber
+
+POSIX_SRC  := $(wildcard libfiber-posix/*/*.c)
+POSIX_OBJ  := $(POSIX_SRC:%.c=$(BUILD)/obj/%.o)
+# These names are not taken in a static program.
+POSIX_NAMES := $(BUILD)/obj/libfiber-posix/entry/names.o
+POSIX_INC  := -Ilibfiber-posix/include -Ilibfiber-posix
+
+lib: $(BUILD)/lib/libfiber-posix.a $(BUILD)/lib/libfiber-posix.so
+
+$(BUILD)/obj/libfiber-posix/%.o: CPPFLAGS += $(POSIX_INC) $(LIB_INC)
+$(BUILD)/obj/libfiber-posix/%.o: CFLAGS += -fPIC -fvisibility=hidden
+
+# One object: a program that needs one of its names gets all.
+$(BUILD)/obj/posix.o: $(filter-out $(POSIX_NAMES),$(POSIX_OBJ))
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(LD) -r -o $@ $^
+
+$(BUILD)/lib/libfiber-posix.a: $(BUILD)/obj/posix.o
+	$(call say,AR,$@)
+	@mkdir -p $(@D)
+	@rm -f $@
+	$(Q)$(AR) rcs $@ $^
+
+# Never unloaded: other libraries keep the addresses of its functions.
+$(BUILD)/lib/libfiber-posix.so.0: $(POSIX_OBJ) $(BUILD)/lib/libfiber.so
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) -shared -Wl,-soname,libfiber-posix.so.0 -Wl,-z,nodelete $(if $(SAN),,-Wl$(comma)-z$(comma)defs) -o $@ \
+		$(POSIX_OBJ) -L$(BUILD)/lib -lfiber
+
+$(BUILD)/lib/libfiber-posix.so: $(BUILD)/lib/libfiber-posix.so.0
+	$(call say,LN,$@)
+	$(Q)ln -sf libfiber-posix.so.0 $@
+
+# -- tests: linked with the archive, and with the names that the shared library takes too --
+# ThreadSanitizer's own read() must come after ours.
+$(BUILD)/obj/tests/unit/libfiber-posix/%.o $(BUILD)/obj/tests/posix/%.o: CPPFLAGS += $(POSIX_INC)
+POSIX_TESTS := $(filter $(BUILD)/tests/unit/libfiber-posix/% $(BUILD)/tests/posix/%,$(TEST_BIN))
+POSIX_LINK  := $(POSIX_NAMES) $(BUILD)/lib/libfiber-posix.a $(BUILD)/lib/libfiber.a
+
+# The judges: libraries and servers that others wrote. A test is replaced by a script that skips it if one is missing.
+# $(1): the name of the test, $(2): libraries as pkg-config knows them, $(3): programs
+judge = $(eval POSIX_LIBS_$(1) := $(2))$(eval POSIX_LACKS_$(1) := \
+	$(foreach l,$(2),$(if $(shell pkg-config --exists $(l) && echo yes),,$(l))) \
+	$(foreach s,$(3),$(if $(shell command -v $(s)),,$(s))))
+$(call judge,test_hiredis,hiredis,redis-server)
+POSIX_LACKING := $(foreach t,$(POSIX_TESTS),$(if $(strip $(POSIX_LACKS_$(notdir $(t)))),$(t)))
+
+$(filter-out $(POSIX_LACKING),$(POSIX_TESTS)): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(HARNESS_OBJ) $(POSIX_LINK)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(TEST_LIBS_$(notdir $*)) \
+		$(if $(POSIX_LIBS_$(notdir $*)),$(shell pkg-config --libs $(POSIX_LIBS_$(notdir $*)))) $(LIB_LIBS)
+
+$(POSIX_LACKING): $(BUILD)/tests/%: scripts/posix.mk
+	$(call say,GEN,$@)
+	@mkdir -p $(@D)
+	$(Q)printf '%s\n' '#!/bin/sh' 'echo "1..0 # SKIP missing: $(strip $(POSIX_LACKS_$(notdir $*))) (make deps)"' >$@
+	@chmod +x $@
