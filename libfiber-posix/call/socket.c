@@ -60,14 +60,31 @@ int fiber_posix_accept(int fd, struct sockaddr *addr, socklen_t *addrlen)
 			   : fpx_system.accept(fd, addr, addrlen);
 }
 
+/* fiber_connect() takes a connection that is there already for its own. */
+static bool is_connected(int fd)
+{
+	struct sockaddr_storage peer;
+	socklen_t size = sizeof peer, type_size = sizeof(int);
+	int type = SOCK_DGRAM;
+
+	return getpeername(fd, (struct sockaddr *)&peer, &size) == 0 &&
+	       getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &type_size) == 0 && type != SOCK_DGRAM;
+}
+
 int fiber_posix_connect(int fd, const struct sockaddr *addr, socklen_t addrlen)
 {
 	int64_t deadline;
 	int rc;
 
-	if (!fpx_parks() || fpx_may_wait(fd, SO_SNDTIMEO, &deadline) <= 0)
+	if (!fpx_parks() || fpx_may_wait(fd, SO_SNDTIMEO, &deadline) <= 0 || is_connected(fd))
 		return fpx_system.connect(fd, addr, addrlen);
 	rc = fiber_connect(fd, addr, addrlen, deadline);
+	/*
+	 * The kernel waits for a second call to take the connection for made. Without it, one that
+	 * the program makes by mistake would succeed instead of giving EISCONN.
+	 */
+	if (rc == 0)
+		(void)fpx_system.connect(fd, addr, addrlen);
 	/* The attempt continues, as after connect(2). */
 	return (int)fpx_result(fpx_late(rc, deadline) ? -EINPROGRESS : rc);
 }

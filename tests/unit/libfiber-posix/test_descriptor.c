@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/* test_descriptor.c - closed and replaced descriptors; file locks */
+#include "outcome.h"
+
+#include <stdio.h>
+#include <sys/wait.h>
+
+static void *do_read(void *arg)
+{
+	struct call *c = arg;
+
+	return outcome(c, read(c->fd, c->buf, c->size));
+}
+
+static void *do_close(void *arg)
+{
+	struct call *c = arg;
+
+	return outcome(c, close(c->fd));
+}
+
+/* Close fd in a way of its own. */
+static void by_close(int fd)
+{
+	close(fd);
+}
+
+static void by_dup2(int fd)
+{
+	const int null = open("/dev/null", O_RDONLY);
+
+	assert_int_equal(dup2(null, fd), fd);
+	close(null);
+	close(fd);
+}
+
+static void by_dup3(int fd)
+{
+	const int null = open("/dev/null", O_RDONLY);
+
+	assert_int_equal(dup3(null, fd, O_CLOEXEC), fd);
+	assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+	close(null);
+	close(fd);
+}
+
+static void by_fclose(int fd)
+{
+	fclose(fdopen(fd, "r"));
+}
+
+static void by_close_range(int fd)
+{
+	close_range((unsigned)fd, (unsigned)fd, 0);
+}
+
+static void *close_in_fiber(void *arg)
+{
+	struct call *c = arg;
+
+	((void (*)(int))c->buf)(c->fd);
+	return NULL;
+}
+
+static void test_close_of_every_kind_wakes_the_fiber_that_reads_it(void **state)
+{
+	void (*const ways[])(int) = {by_close, by_dup2, by_dup3, by_fclose, by_close_range};
+
+	(void)state;
+	for (size_t i = 0; i < 2 * sizeof ways / sizeof ways[0]; i++) {
+		char byte;
+		struct call c = {.buf = &byte, .size = 1}, closing = {.buf = (void *)ways[i / 2]};
+		struct fiber *f;
+		int fds[2];
+
+		assert_int_equal(pipe(fds), 0);
+		c.fd = closing.fd = fds[0];
+		f = inside_suspended(do_read, &c);
+		if (i % 2)
+			inside(close_in_fiber, &closing);
+		else
+			ways[i / 2](fds[0]);
+		assert_int_equal(inside_join(f), -1);
+		assert_int_equal(c.error, EBADF);
+		close(fds[1]);
+	}
+}
+
+/* A number that was accepted is known to be new; closed, it comes back as another file. */
+static void test_number_that_comes_back_is_waited_for_again(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 50; i++) {
+		char byte = 0;
+		struct call c = {.buf = &byte, .size = 1};
+		struct fiber *f;
+		int fds[2];
+
+		assert_int_equal(i % 2 ? pipe(fds) : socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+		c.fd = fds[0];
+		f = inside_suspended(do_read, &c);
+		assert_int_equal(write(fds[1], "z", 1), 1);
+		assert_int_equal(inside_join(f), 1);
+		assert_int_equal(byte, 'z');
+		if (i % 3)
+			fclose(fdopen(fds[0], "r"));
+		else
+			close(fds[0]);
+		close(fds[1]);
+	}
+}
+
+static void test_errors_of_close_and_dup_are_the_system_s(void **state)
+{
+	struct call c = {.fd = dup(0)};
+
+	(void)state;
+	close(c.fd);
+	both_give(do_close, &c, -1, EBADF);
+	c.fd = -1;
+	both_give(do_close, &c, -1, EBADF);
+	assert_int_equal(dup2(1, 1), 1);
+	assert_int_equal(dup3(1, 1, 0), -1);
+	assert_int_equal(errno, EINVAL);
+	assert_int_equal(dup2(-1, 1), -1);
+	assert_int_equal(errno, EBADF);
+}
+
+/* The child's descriptors are its own: what it closes stays open and watched here. */
+static void test_child_that_closes_its_descriptors_wakes_nobody_here(void **state)
+{
+	char byte = 0;
+	struct call c = {.buf = &byte, .size = 1};
+	struct fiber *f;
+	int fds[2], status;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(pipe(fds), 0);
+	c.fd = fds[0];
+	f = inside_suspended(do_read, &c);
+	pid = vfork();
+	if (pid == 0) {
+		close(fds[0]);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(fiber_state(f), FIBER_SUSPENDED);
+	assert_int_equal(write(fds[1], "v", 1), 1);
+	assert_int_equal(inside_join(f), 1);
+	assert_int_equal(byte, 'v');
+	close(fds[0]);
+	close(fds[1]);
+}
+
+static void *do_lock(void *arg)
+{
+	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	struct call *c = arg;
+
+	return outcome(c, fcntl(c->fd, c->flags, &lock));
+}
+
+static void test_file_lock_parks_until_the_other_owner_unlocks(void **state)
+{
+	char path[HARNESS_PATH];
+	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	struct call c = {.flags = F_OFD_SETLKW};
+	struct fiber *f;
+	int other;
+
+	(void)state;
+	harness_file(path, "lock");
+	c.fd = open(path, O_RDWR | O_CREAT, 0600);
+	other = open(path, O_RDWR);
+	assert_int_equal(fcntl(other, F_OFD_SETLK, &lock), 0);
+	f = inside_suspended(do_lock, &c);
+	lock.l_type = F_UNLCK;
+	assert_int_equal(fcntl(other, F_OFD_SETLK, &lock), 0);
+	assert_int_equal(inside_join(f), 0);
+	close(other);
+	close(c.fd);
+	both_give(do_lock, &c, -1, EBADF);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_close_of_every_kind_wakes_the_fiber_that_reads_it),
+		cmocka_unit_test(test_number_that_comes_back_is_waited_for_again),
+		cmocka_unit_test(test_errors_of_close_and_dup_are_the_system_s),
+		cmocka_unit_test(test_child_that_closes_its_descriptors_wakes_nobody_here),
+		cmocka_unit_test(test_file_lock_parks_until_the_other_owner_unlocks),
+	};
+
+	OUTCOME_MAIN(tests);
+}
