@@ -186,6 +186,9 @@ $(BUILD)/obj/pic/%.o: libfiber/%
 	$(Q)$(CC) $(CPPFLAGS) $(LIB_INC) $(CFLAGS) -fvisibility=hidden -fPIC -MMD -MP -c -o $@ $<
 	$(Q)$(OBJCOPY) $(CODE_SECTION) $@
 
+# libfiber-posix tells libfiber's system calls by their return address (libfiber-posix/entry/entry.h), so these are no jumps.
+$(BUILD)/obj/lib/os/%.o $(BUILD)/obj/pic/os/%.o: CFLAGS += -fno-optimize-sibling-calls
+
 # gdb's commands for fibers: one script, because gdb loads one. note.S includes it in the archive. -MMD does not report files
 # that assembly includes, so that dependency is written here.
 GDB_SCRIPT := $(BUILD)/gdb/libfiber-gdb.py

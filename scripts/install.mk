@@ -44,6 +44,12 @@ install: lib test-library tools variants
 		libfiber/libfiber.pc.in >$(DEST)/lib/pkgconfig/libfiber.pc
 	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' libfiber-backtrace/libfiber-backtrace.pc.in \
 		>$(DEST)/lib/pkgconfig/libfiber-backtrace.pc
+	$(Q)$(INSTALL) -m 644 $(BUILD)/lib/libfiber-posix.a $(DEST)/lib
+	$(Q)$(INSTALL) -m 755 $(BUILD)/lib/libfiber-posix.so.0 $(DEST)/lib
+	$(Q)ln -sf libfiber-posix.so.0 $(DEST)/lib/libfiber-posix.so
+	$(Q)$(INSTALL) -m 644 libfiber-posix/include/fiber/posix.h $(DEST)/include/fiber
+	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' libfiber-posix/libfiber-posix.pc.in \
+		>$(DEST)/lib/pkgconfig/libfiber-posix.pc
 	$(Q)$(INSTALL) -m 644 $(BUILD)/lib/libfiber-test.a $(BUILD)/lib/libfiber-test-memory.a $(DEST)/lib
 	$(Q)$(if $(PRELOADED),$(INSTALL) -m 755 $(BUILD)/lib/libfiber-test.so $(DEST)/lib)
 	$(Q)$(INSTALL) -m 644 libfiber-test/include/fiber/test.h $(DEST)/include/fiber
@@ -82,6 +88,8 @@ uninstall:
 	$(Q)rm -f $(DEST)/bin/fiberctl $(DEST)/bin/fibertrace $(DEST)/bin/fibertest
 	$(Q)rm -f $(DEST)/lib/libfiber.a $(DEST)/lib/libfiber_pic.a $(DEST)/lib/libfiber.so $(DEST)/lib/libfiber.so.0
 	$(Q)rm -f $(DEST)/lib/libfiber-backtrace.a $(DEST)/lib/libfiber-backtrace.so $(DEST)/lib/libfiber-backtrace.so.0
+	$(Q)rm -f $(DEST)/lib/libfiber-posix.a $(DEST)/lib/libfiber-posix.so $(DEST)/lib/libfiber-posix.so.0
+	$(Q)rm -f $(DEST)/lib/pkgconfig/libfiber-posix.pc $(DEST)/include/fiber/posix.h
 	$(Q)rm -f $(DEST)/lib/libfiber-test.a $(DEST)/lib/libfiber-test.so $(DEST)/lib/pkgconfig/libfiber-test.pc $(DEST)/include/fiber/test.h
 	$(Q)rm -f $(DEST)/lib/libfiber-test-memory.a $(DEST)/lib/pkgconfig/libfiber-test-memory.pc
 	$(Q)rm -f $(patsubst libfiber/include/%,$(DEST)/include/%,$(TOP_HEADERS) $(PUB_HEADERS))

@@ -12,6 +12,13 @@ lib: $(BUILD)/lib/libfiber-posix.a $(BUILD)/lib/libfiber-posix.so
 $(BUILD)/obj/libfiber-posix/%.o: CPPFLAGS += $(POSIX_INC) $(LIB_INC)
 $(BUILD)/obj/libfiber-posix/%.o: CFLAGS += -fPIC -fvisibility=hidden
 
+# Its code is in the section that libfiber's is in: the tools hide the frames of both.
+$(BUILD)/obj/libfiber-posix/%.o: libfiber-posix/%.c
+	$(call say,CC,$(call compiled))
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(OBJCOPY) $(CODE_SECTION) $@
+
 # One object: a program that needs one of its names gets all.
 $(BUILD)/obj/posix.o: $(filter-out $(POSIX_NAMES),$(POSIX_OBJ))
 	$(call say,LD,$@)
@@ -60,3 +67,6 @@ $(POSIX_LACKING): $(BUILD)/tests/%: scripts/posix.mk
 	@mkdir -p $(@D)
 	$(Q)printf '%s\n' '#!/bin/sh' 'echo "1..0 # SKIP missing: $(strip $(POSIX_LACKS_$(notdir $*))) (make deps)"' >$@
 	@chmod +x $@
+
+EXAMPLE_LIBS_23_posix = $(BUILD)/lib/libfiber-posix.a
+$(BUILD)/examples/23_posix: $(BUILD)/lib/libfiber-posix.a

@@ -66,6 +66,11 @@ installed_as_listed() {
 		echo ./lib/libfiber-backtrace.a
 		echo ./lib/libfiber-backtrace.so
 		echo ./lib/libfiber-backtrace.so.0
+		echo ./lib/libfiber-posix.a
+		echo ./lib/libfiber-posix.so
+		echo ./lib/libfiber-posix.so.0
+		echo ./lib/pkgconfig/libfiber-posix.pc
+		echo ./include/fiber/posix.h
 		echo ./include/fiber/test.h
 		echo ./lib/libfiber-test.a
 		echo ./lib/libfiber-test.so
@@ -229,6 +234,15 @@ test_library() {
 	[ $? -eq 1 ] && cat "$tmp/found" && grep -q '^fiber-test: bug: deadlock: 2 fibers wait for each other in a cycle$' "$tmp/found"
 }
 
+# posix: check that code that blocks parks with the installed libfiber-posix, shared or in a static program
+posix() {
+	# shellcheck disable=SC2046 # flags must be split
+	"$cc" -g -D_GNU_SOURCE -o "$tmp/posix" examples/23_posix.c "$@" \
+		$(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --cflags --libs ${1:+--static} libfiber-posix) || return 1
+	LD_LIBRARY_PATH=$prefix/lib timeout 20 "$tmp/posix" >"$tmp/found"
+	[ $? -eq 0 ] && cat "$tmp/found" && [ "$(sort -u "$tmp/found")" = "1 + 4 + ... + 100 = 385" ]
+}
+
 # test_memory: check that an object compiled for it links with the installed libfiber-test-memory, and its race is found
 test_memory() {
 	# shellcheck disable=SC2046 # flags must be split
@@ -389,6 +403,8 @@ prove "it uses the installed shared library" uses_shared
 prove "it runs" adds_up "$tmp/shared"
 prove "a program compiles with pkg-config --static libfiber" compile_own "$tmp/static" --static -static
 prove "it runs without the shared library" adds_up "$tmp/static"
+prove "code that blocks parks with pkg-config libfiber-posix" posix
+prove "and with pkg-config --static libfiber-posix" posix -static
 prove "a test compiles with pkg-config libfiber-test and finds its deadlock" test_library
 prove "the installed fibertest explores a program that knows nothing of tests" whole_program
 prove "a test compiles with pkg-config libfiber-test-memory and finds its race" test_memory

@@ -23,6 +23,7 @@
 #include <fiber/posix.h>
 #include <fiber/runtime.h>
 
+#include "layout/layout.h"
 #include "system/system.h"
 
 #define CALL(name)                                       \
@@ -81,6 +82,15 @@ static void check_order(void)
 		(void)!fpx_system.write(STDERR_FILENO, line, strlen(line));
 }
 
+extern struct fib_layout fiber_registry;
+
+/* The tools hide frames of this code, as those of libfiber. In an archive both are one range. */
+static void describe_code(void)
+{
+	fiber_registry.code[1].low = (uint64_t)(uintptr_t)__start_fiber_text;
+	fiber_registry.code[1].high = (uint64_t)(uintptr_t)__stop_fiber_text;
+}
+
 bool fiber_posix_linked(void)
 {
 	return fpx_linked;
@@ -90,6 +100,7 @@ bool fiber_posix_linked(void)
 __attribute__((constructor(101))) static void start(void)
 {
 	fiber_runtime_bind();
+	describe_code();
 	if (!getauxval(AT_BASE))
 		return;
 	find_calls();

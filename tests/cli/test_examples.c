@@ -62,6 +62,9 @@ static const struct example {
 	{"20_frames",
 	 "18 bytes: to be or not to be\n20 bytes: that is the question\nthen: cut off\n"},
 	{"21_op", "read: 5\nwho: 21_op\nclosed: 0\n"},
+	{"23_posix", "1 + 4 + ... + 100 = 385\n"
+		     "1 + 4 + ... + 100 = 385\n"
+		     "1 + 4 + ... + 100 = 385\n"},
 };
 #define EXAMPLES (sizeof(examples) / sizeof(examples[0]))
 

@@ -5,8 +5,6 @@
 #include <spawn.h>
 #include <sys/wait.h>
 
-extern char **environ;
-
 /* A child that ends with status 7 when its stdin ends. */
 static pid_t start_child(int *ret_fd)
 {

@@ -2,6 +2,7 @@
 /* test_descriptor.c - closed and replaced descriptors; file locks */
 #include "outcome.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <sys/wait.h>
 
@@ -126,31 +127,58 @@ static void test_errors_of_close_and_dup_are_the_system_s(void **state)
 	assert_int_equal(errno, EBADF);
 }
 
+static int child_closes(void *arg)
+{
+	const int *fds = arg;
+
+	close(fds[0]);
+	dup2(fds[1], fds[0]);
+	_exit(0);
+}
+
+static pid_t forked(int fds[2])
+{
+	const pid_t pid = fork();
+
+	if (pid == 0)
+		child_closes(fds);
+	return pid;
+}
+
+/* As after vfork(2): the child has this memory, and this thread waits for its end. */
+static pid_t shares_memory(int fds[2])
+{
+	static char stack[65536] __attribute__((aligned(16)));
+
+	return clone(child_closes, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, fds);
+}
+
 /* The child's descriptors are its own: what it closes stays open and watched here. */
 static void test_child_that_closes_its_descriptors_wakes_nobody_here(void **state)
 {
-	char byte = 0;
-	struct call c = {.buf = &byte, .size = 1};
-	struct fiber *f;
-	int fds[2], status;
-	pid_t pid;
+	pid_t (*const starts[])(int[2]) = {forked, shares_memory};
 
 	(void)state;
-	assert_int_equal(pipe(fds), 0);
-	c.fd = fds[0];
-	f = inside_suspended(do_read, &c);
-	pid = vfork();
-	if (pid == 0) {
+	for (size_t i = 0; i < 2; i++) {
+		char byte = 0;
+		struct call c = {.buf = &byte, .size = 1};
+		struct fiber *f;
+		int fds[2], status;
+		pid_t pid;
+
+		assert_int_equal(pipe(fds), 0);
+		c.fd = fds[0];
+		f = inside_suspended(do_read, &c);
+		pid = starts[i](fds);
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_int_equal(status, 0);
+		assert_int_equal(fiber_state(f), FIBER_SUSPENDED);
+		assert_int_equal(write(fds[1], "v", 1), 1);
+		assert_int_equal(inside_join(f), 1);
+		assert_int_equal(byte, 'v');
 		close(fds[0]);
-		_exit(0);
+		close(fds[1]);
 	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_int_equal(fiber_state(f), FIBER_SUSPENDED);
-	assert_int_equal(write(fds[1], "v", 1), 1);
-	assert_int_equal(inside_join(f), 1);
-	assert_int_equal(byte, 'v');
-	close(fds[0]);
-	close(fds[1]);
 }
 
 static void *do_lock(void *arg)

@@ -44,23 +44,23 @@ static void *reads_blocking(void *arg)
 /* Whether a thread of this process is in read(2) of the pipe. */
 static bool is_in_system(void)
 {
-	DIR *tasks = opendir("/proc/self/task");
-	const struct dirent *task;
+	DIR *threads = opendir("/proc/self/task");
+	const struct dirent *thread;
 	bool reads = false;
 
-	while (!reads && (task = readdir(tasks))) {
+	while (!reads && (thread = readdir(threads))) {
 		char path[300];
 		long number, fd;
 		FILE *in;
 
-		snprintf(path, sizeof path, "/proc/self/task/%s/syscall", task->d_name);
+		snprintf(path, sizeof path, "/proc/self/task/%s/syscall", thread->d_name);
 		in = fopen(path, "r");
 		reads = in && fscanf(in, "%ld %lx", &number, &fd) == 2 && number == SYS_read &&
 			fd == fds[0];
 		if (in)
 			fclose(in);
 	}
-	closedir(tasks);
+	closedir(threads);
 	return reads;
 }
 

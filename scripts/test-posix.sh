@@ -1,0 +1,234 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# test-posix.sh [BUILD] - link programs with libfiber-posix in each way there is, and check what they call
+#
+# Prints TAP. BUILD, or $FIBER_BUILD, is a finished build; nothing outside a temporary folder is written.
+set -u
+LC_ALL=C
+export LC_ALL
+
+build=${1:-${FIBER_BUILD:?the build folder}}
+if [ -n "${FIBER_SAN-}" ]; then
+	echo "1..0 # SKIP strangers do not link sanitizers"
+	exit 0
+fi
+cd "$(dirname "$0")/.." || exit 1
+build=$(cd "$build" && pwd) || exit 1
+cc=${CC:-cc}
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+count=0
+failed=0
+
+# prove NAME COMMAND...: print one line of TAP; the output of a failed command goes to stderr. Status 77: skipped
+prove() {
+	name=$1
+	shift
+	count=$((count + 1))
+	"$@" >"$tmp/said" 2>&1
+	case $? in
+	0) echo "ok $count - $name" ;;
+	77) echo "ok $count # SKIP $name: $(tail -n 1 "$tmp/said")" ;;
+	*)
+		echo "not ok $count - $name"
+		sed 's/^/# /' "$tmp/said" >&2
+		failed=1
+		;;
+	esac
+}
+
+shared="-L$build/lib -Wl,-rpath,$build/lib"
+uring=$(pkg-config --libs liburing 2>/dev/null)
+
+# Blocks in fortified and plain calls: 20 fibers on one carrier, each of which waits for the next.
+cat >"$tmp/ring.c" <<'END'
+#include <fiber.h>
+#include <poll.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define N 20
+
+static int ends[N][2];
+
+static void *hand_on(void *arg)
+{
+	const long i = (long)arg;
+	struct pollfd p[1] = {{ends[i][0], POLLIN, 0}};
+	volatile size_t size = 4;
+	char bytes[8];
+
+	for (int round = 0; round < 100; round++) {
+		if (poll(p, size / 4, -1) != 1 || recv(ends[i][0], bytes, size, 0) != 4)
+			return NULL;
+		if (write(ends[(i + 1) % N][1], bytes, size) != 4 || read(ends[i][0], bytes, size) != 4)
+			return NULL;
+		if (send(ends[(i + 1) % N][1], bytes, size, 0) != 4)
+			return NULL;
+	}
+	return arg;
+}
+
+static void *start(void *arg)
+{
+	struct fiber_result r;
+	struct fiber *f[N];
+	long i, good = 0;
+
+	for (i = 0; i < N; i++)
+		socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends[i]);
+	for (i = 0; i < N; i++)
+		fiber_spawn(hand_on, (void *)i, &f[i]);
+	fiber_sleep(1000000);
+	if (write(ends[0][1], "one", 4) != 4 || write(ends[0][1], "two", 4) != 4)
+		return arg;
+	for (i = 0; i < N; i++) {
+		fiber_join(f[i], &r, FIBER_FOREVER);
+		good += r.value == (void *)i;
+	}
+	printf("%ld of %d\n", good, N);
+	return arg;
+}
+
+int main(void)
+{
+	const struct fiber_runtime_options o = {.size = sizeof o, .carriers = 1, .control_path = ""};
+
+	return fiber_run(start, NULL, &o, NULL) < 0;
+}
+END
+
+# A program without fibers.
+cat >"$tmp/plain.c" <<'END'
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+int main(void)
+{
+	const struct timespec t = {0, 1000};
+	char bytes[4] = "abc";
+	int fds[2], i;
+
+	write(1, "start\n", 6);
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, fds) < 0)
+		return 1;
+	for (i = 0; i < 3; i++) {
+		struct pollfd p = {fds[0], POLLIN, 0};
+
+		write(fds[1], bytes, 3);
+		poll(&p, 1, -1);
+		read(fds[0], bytes, 3);
+		send(fds[1], bytes, 3, 0);
+		recv(fds[0], bytes, 3, 0);
+	}
+	fcntl(fds[0], F_SETFL, O_NONBLOCK);
+	read(fds[0], bytes, 1);
+	dup2(fds[1], fds[0]);
+	nanosleep(&t, NULL);
+	fclose(fdopen(fds[0], "r"));
+	close(fds[1]);
+	return 0;
+}
+END
+
+ring_goes_round() {
+	[ "$(timeout 20 "$1")" = "$2" ]
+}
+
+# compile NAME SOURCE OPTION...
+compile() {
+	program=$1 source=$2
+	shift 2
+	"$cc" -O2 -g -D_GNU_SOURCE -Ilibfiber/include -Ilibfiber-posix/include -pthread -o "$tmp/$program" "$source" "$@"
+}
+
+runs_shared() {
+	# shellcheck disable=SC2086 # flags must be split
+	compile shared "$tmp/ring.c" $shared -lfiber-posix -lfiber && ring_goes_round "$tmp/shared" "20 of 20"
+}
+
+runs_fortified() {
+	# shellcheck disable=SC2086 # flags must be split
+	compile fortified "$tmp/ring.c" -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 $shared -lfiber-posix -lfiber &&
+		nm -D --undefined-only "$tmp/fortified" >"$tmp/names" && grep -q __read_chk "$tmp/names" &&
+		grep -q __recv_chk "$tmp/names" && grep -q __poll_chk "$tmp/names" && ring_goes_round "$tmp/fortified" "20 of 20"
+}
+
+runs_archive() {
+	# shellcheck disable=SC2086 # flags must be split
+	compile archive "$tmp/ring.c" "$build/lib/libfiber-posix.a" "$build/lib/libfiber.a" $uring &&
+		ring_goes_round "$tmp/archive" "20 of 20"
+}
+
+runs_static() {
+	# shellcheck disable=SC2086 # flags must be split
+	compile static "$tmp/ring.c" -static "$build/lib/libfiber-posix.a" "$build/lib/libfiber.a" $uring &&
+		ring_goes_round "$tmp/static" "20 of 20"
+}
+
+runs_preloaded() {
+	# shellcheck disable=SC2086 # flags must be split
+	compile without "$tmp/ring.c" $shared -lfiber &&
+		[ "$(timeout 20 env "LD_PRELOAD=$build/lib/libfiber-posix.so" "$tmp/without")" = "20 of 20" ]
+}
+
+# The C library comes first: every call is its own.
+wrong_order_is_named() {
+	# shellcheck disable=SC2086 # flags must be split
+	compile late "$tmp/plain.c" -Wl,--no-as-needed -lc $shared -lfiber-posix -lfiber && "$tmp/late" 2>"$tmp/line" >/dev/null &&
+		cat "$tmp/line" && [ "$(wc -l <"$tmp/line")" -eq 1 ] &&
+		grep -q '^libfiber-posix: read() is that of .*libc.so.6, so no call parks: link libfiber-posix before it$' "$tmp/line"
+}
+
+# What a program calls after its first line, without addresses.
+calls() {
+	strace -o "$tmp/trace" "$1" >/dev/null || return 1
+	sed -e '1,/write(1, "start/d' -e 's/0x[0-9a-f]*/ADDRESS/g' -e 's/^getrandom("[^"]*"/getrandom(RANDOM/' "$tmp/trace"
+}
+
+makes_the_same_calls() {
+	command -v strace >/dev/null || {
+		echo "strace is not installed: make deps-bench"
+		return 77
+	}
+	# shellcheck disable=SC2086 # flags must be split
+	compile bare "$tmp/plain.c" && compile linked "$tmp/plain.c" $shared -Wl,--no-as-needed -lfiber-posix -lfiber &&
+		calls "$tmp/bare" >"$tmp/bare.calls" && calls "$tmp/linked" >"$tmp/linked.calls" &&
+		[ "$(wc -l <"$tmp/bare.calls")" -ge 20 ] && diff "$tmp/bare.calls" "$tmp/linked.calls"
+}
+
+# The names of the C library that the shared library takes are those that the manual lists.
+names_are_listed() {
+	nm -D --defined-only "$build/lib/libfiber-posix.so" | awk '{ print $3 }' | grep -v -e '^fiber_' -e '^__' | sort >"$tmp/taken"
+	sed -n 's/^\.It Xr \([a-z_0-9]*\) [23].*/\1/p' man/libfiber-posix.7 | sort >"$tmp/listed"
+	grep -v -e '64$' "$tmp/taken" | diff - "$tmp/listed"
+}
+
+# libfiber's own calls are told by their return address: a jump in place of a call would hide it. On a fiber's stack only
+# calls that return a result matter, which is turned into a negative number after the call.
+libfiber_calls_and_does_not_jump() {
+	command -v objdump >/dev/null || {
+		echo "objdump is not installed"
+		return 77
+	}
+	objdump -d --no-show-raw-insn "$build/lib/libfiber.so" | sed -n 's/.*jmp .*<\([a-z_0-9]*\)@plt>$/\1/p' | sort -u >"$tmp/jumps"
+	[ -s "$tmp/jumps" ] && comm -12 "$tmp/jumps" "$tmp/taken" >"$tmp/both" && cat "$tmp/both" && [ ! -s "$tmp/both" ]
+}
+
+prove "fibers park in a program that is linked with the shared library" runs_shared
+prove "and in one that is compiled with _FORTIFY_SOURCE" runs_fortified
+prove "and in one that is linked with the archive" runs_archive
+prove "and in a static one" runs_static
+prove "and where the library is preloaded" runs_preloaded
+prove "a library that is linked after the C library says so in one line" wrong_order_is_named
+prove "a program without fibers makes the same system calls with the library" makes_the_same_calls
+prove "the manual lists the names that are taken" names_are_listed
+prove "libfiber calls the system with calls, not with jumps" libfiber_calls_and_does_not_jump
+echo "1..$count"
+exit "$failed"
