@@ -54,6 +54,10 @@ judge = $(eval POSIX_LIBS_$(1) := $(2))$(eval POSIX_LACKS_$(1) := \
 	$(foreach l,$(2),$(if $(shell pkg-config --exists $(l) && echo yes),,$(l))) \
 	$(foreach s,$(3),$(if $(shell command -v $(s)),,$(s))))
 $(call judge,test_hiredis,hiredis,redis-server)
+# Debian keeps the programs of each version of PostgreSQL in a folder of their own.
+POSTGRES := $(patsubst %/postgres,%,$(lastword $(sort $(wildcard /usr/lib/postgresql/*/bin/postgres) $(shell command -v postgres))))
+$(call judge,test_libpq,libpq,$(if $(POSTGRES),,postgres))
+$(BUILD)/obj/tests/posix/test_libpq.o: CPPFLAGS += -DPOSTGRES='"$(POSTGRES)"' $(shell pkg-config --cflags libpq 2>/dev/null)
 POSIX_LACKING := $(foreach t,$(POSIX_TESTS),$(if $(strip $(POSIX_LACKS_$(notdir $(t)))),$(t)))
 
 $(filter-out $(POSIX_LACKING),$(POSIX_TESTS)): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(HARNESS_OBJ) $(POSIX_LINK)
