@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 # posix.mk - libfiber-posix: blocking calls of POSIX park the fiber
+#
+# make bench-posix     what its calls cost in a thread and in a fiber
 
 POSIX_SRC  := $(wildcard libfiber-posix/*/*.c)
 POSIX_OBJ  := $(POSIX_SRC:%.c=$(BUILD)/obj/%.o)
@@ -10,7 +12,8 @@ POSIX_INC  := -Ilibfiber-posix/include -Ilibfiber-posix
 lib: $(BUILD)/lib/libfiber-posix.a $(BUILD)/lib/libfiber-posix.so
 
 $(BUILD)/obj/libfiber-posix/%.o: CPPFLAGS += $(POSIX_INC) $(LIB_INC)
-$(BUILD)/obj/libfiber-posix/%.o: CFLAGS += -fPIC -fvisibility=hidden
+# -fno-plt: a plain thread's call asks libfiber.so whether it is in a fiber, and nothing else.
+$(BUILD)/obj/libfiber-posix/%.o: CFLAGS += -fPIC -fvisibility=hidden -fno-plt
 
 # Its code is in the section that libfiber's is in: the tools hide the frames of both.
 $(BUILD)/obj/libfiber-posix/%.o: libfiber-posix/%.c
@@ -74,3 +77,12 @@ $(POSIX_LACKING): $(BUILD)/tests/%: scripts/posix.mk
 
 EXAMPLE_LIBS_23_posix = $(BUILD)/lib/libfiber-posix.a
 $(BUILD)/examples/23_posix: $(BUILD)/lib/libfiber-posix.a
+
+.PHONY: bench-posix
+bench-posix: $(BUILD)/bench/posix
+	@$<
+$(BUILD)/bench/posix: bench/posix.c $(BUILD)/lib/libfiber-posix.so
+	$(call say,CC,$(call compiled))
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(PUB_INC) $(POSIX_INC) $(CFLAGS) -o $@ $< $(LDFLAGS) -L$(BUILD)/lib -lfiber-posix -lfiber \
+		-Wl,-rpath,'$$ORIGIN/../lib'

@@ -130,8 +130,11 @@ static ssize_t send_to(int fd, const void *buf, size_t size, int flags, const st
 {
 	const struct iovec v = {(void *)(uintptr_t)buf, size};
 	int64_t deadline = -1;
-	ssize_t n = fiber_sendto(fd, buf, size, flags | MSG_DONTWAIT, addr, addrlen, 0);
+	ssize_t n = addr ? fiber_sendto(fd, buf, size, flags | MSG_DONTWAIT, addr, addrlen, 0)
+			 : fiber_send(fd, buf, size, flags | MSG_DONTWAIT, 0);
 
+	if (n >= 0 && (size_t)n == size)
+		return n;
 	n = after_try(fd, n, SO_SNDTIMEO, &deadline);
 	if (deadline >= 0 && n > 0) {
 		n = fiber_sendto(fd, buf, size, flags, addr, addrlen, deadline);

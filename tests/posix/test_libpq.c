@@ -21,6 +21,7 @@
 #define FIBERS 100
 #define ROUNDS 10
 
+static const char initdb[] = POSTGRES "/initdb", postgres[] = POSTGRES "/postgres";
 static struct harness_process *server;
 static int port;
 static char folder[] = "/tmp/fiber-libpq-XXXXXX";
@@ -52,8 +53,8 @@ static int start_server(void **state)
 	if (!mkdtemp(folder) || (how.user && chown(folder, how.user, (gid_t)-1) < 0))
 		return -1;
 	snprintf(data, sizeof data, "%s/data", folder);
-	p = harness_run((const char *[]){POSTGRES "/initdb", "-D", data, "-A", "trust", "-U",
-					 "test", "--no-sync", "--no-instructions", NULL},
+	p = harness_run((const char *[]){initdb, "-D", data, "-A", "trust", "-U", "test",
+					 "--no-sync", "--no-instructions", NULL},
 			&how, 60);
 	code = harness_exit_code(p);
 	if (code)
@@ -64,8 +65,8 @@ static int start_server(void **state)
 	port = server_port();
 	snprintf(number, sizeof number, "%d", port);
 	snprintf(url, sizeof url, "host=127.0.0.1 port=%d user=test dbname=postgres", port);
-	server = harness_start((const char *[]){POSTGRES "/postgres", "-D", data, "-p", number,
-						"-k", folder, "-N", "200", "-F", "-c",
+	server = harness_start((const char *[]){postgres, "-D", data, "-p", number, "-k", folder,
+						"-N", "200", "-F", "-c",
 						"listen_addresses=127.0.0.1", NULL},
 			       &how);
 	return harness_until(server_listens, &port, 30) ? 0 : -1;
