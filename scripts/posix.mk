@@ -61,6 +61,9 @@ $(call judge,test_hiredis,hiredis,redis-server)
 POSTGRES := $(patsubst %/postgres,%,$(lastword $(sort $(wildcard /usr/lib/postgresql/*/bin/postgres) $(shell command -v postgres))))
 $(call judge,test_libpq,libpq,$(if $(POSTGRES),,postgres))
 $(BUILD)/obj/tests/posix/test_libpq.o: CPPFLAGS += -DPOSTGRES='"$(POSTGRES)"' $(shell pkg-config --cflags libpq 2>/dev/null)
+NGINX := $(firstword $(wildcard /usr/sbin/nginx) $(shell command -v nginx))
+$(call judge,test_libcurl,libcurl,$(if $(NGINX),,nginx))
+$(BUILD)/obj/tests/posix/test_libcurl.o: CPPFLAGS += -DNGINX='"$(NGINX)"'
 POSIX_LACKING := $(foreach t,$(POSIX_TESTS),$(if $(strip $(POSIX_LACKS_$(notdir $(t)))),$(t)))
 
 $(filter-out $(POSIX_LACKING),$(POSIX_TESTS)): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(HARNESS_OBJ) $(POSIX_LINK)
