@@ -69,7 +69,7 @@ static fib_always_inline ssize_t receive_after(int fd, void *buf, size_t size, i
 {
 	ssize_t n = receive_now(fd, buf, size, flags, addr, addrlen);
 
-	if (!flags && (n == -EAGAIN || (n > 0 && (size_t)n < size)))
+	if (!(flags & ~MSG_DONTWAIT) && (n == -EAGAIN || (n > 0 && (size_t)n < size)))
 		fib_descriptor_gave_less(fd, look);
 	return n;
 }

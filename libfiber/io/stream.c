@@ -202,3 +202,12 @@ int fiber_forget_fd(int fd)
 	fib_descriptor_closed(fd);
 	return 0;
 }
+
+int fiber_new_fd(int fd)
+{
+	fib_choice_fd(fd);
+	if (fd < 0)
+		return -EBADF;
+	fib_descriptor_opened(fd);
+	return 0;
+}

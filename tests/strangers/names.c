@@ -256,8 +256,9 @@ static unsigned use_descriptors(void)
 	FUNCTION(int, fiber_open, (const char *, int, mode_t, int64_t))
 	FUNCTION(int, fiber_close, (int))
 	FUNCTION(int, fiber_forget_fd, (int))
+	FUNCTION(int, fiber_new_fd, (int))
 	FUNCTION(int, fiber_block, (void *(*)(void *), void *, void **, int64_t))
-	return count - 9;
+	return count - 10;
 }
 
 static unsigned use_operations(void)

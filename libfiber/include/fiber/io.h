@@ -131,6 +131,13 @@ FIBER_API int fiber_close(int fd);
 FIBER_API int fiber_forget_fd(int fd);
 
 /*
+ * Report that fd is new, from socket(2) or the like, and that its end will be reported: by
+ * fiber_close() or fiber_forget_fd(). A wait for it then needs fewer system calls, as for a
+ * descriptor from fiber_accept(). Returns 0; -EBADF for a negative fd.
+ */
+FIBER_API int fiber_new_fd(int fd);
+
+/*
  * Run the blocking function fn(arg) on a thread of its own and wait until it returns. A fiber
  * parks, a thread blocks. *ret is what fn returned. Threads are created as needed, at most 64 in a
  * process. When all are busy, calls are queued first in, first out. A thread that was idle for 3

@@ -261,6 +261,31 @@ static void test_forgotten_descriptor_wakes_its_waiters_and_may_be_waited_for_ag
 	fiber_close(far);
 }
 
+/* A new number that is closed as promised comes back as another file, and is waited for again. */
+static void test_descriptor_reported_as_new_is_waited_for_each_time_it_comes(void **state)
+{
+	int i;
+
+	(void)state;
+	assert_int_equal(fiber_new_fd(-1), -EBADF);
+	for (i = 0; i < 20; i++) {
+		struct fiber *f;
+
+		connect_ends();
+		assert_int_equal(fiber_new_fd(near), 0);
+		f = inside_suspended(wait_readable, NULL);
+		assert_int_equal(write(far, "x", 1), 1);
+		assert_int_equal(inside_join(f), POLLIN);
+		if (i % 2) {
+			fiber_forget_fd(near);
+			close(near);
+		} else {
+			fiber_close(near);
+		}
+		fiber_close(far);
+	}
+}
+
 static void *read_one(void *arg)
 {
 	char c = 0;
@@ -304,6 +329,7 @@ int main(void)
 		cmocka_unit_test(
 			test_forgotten_descriptor_wakes_its_waiters_and_may_be_waited_for_again),
 		cmocka_unit_test(test_replaced_descriptor_is_watched_again),
+		cmocka_unit_test(test_descriptor_reported_as_new_is_waited_for_each_time_it_comes),
 	};
 
 	harness_watchdog(110);
