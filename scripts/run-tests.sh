@@ -110,7 +110,7 @@ source=$(cd "$(dirname "$0")/.." && pwd)
 waits_for_descriptors() {
 	case $1 in
 	*_model) return 1 ;;
-	*/tests/unit/io/* | */tests/unit/libfiber-posix/* | */tests/posix/* | */tests/unit/sched/test_idle | */tests/cli/test_httpd) return 0 ;;
+	*/tests/unit/io/* | */tests/unit/libfiber-posix/* | */tests/unit/sched/test_idle | */tests/cli/test_httpd) return 0 ;;
 	*/tests/system/*) ;;
 	*) return 1 ;;
 	esac

@@ -47,6 +47,15 @@ bool fpx_informs(void)
 	return fpx_used() && getpid() == process;
 }
 
+void fpx_meet(int fd)
+{
+	const int before = errno;
+
+	fpx_stream_forget(fd);
+	fiber_new_fd(fd);
+	errno = before;
+}
+
 void fpx_forget(int fd)
 {
 	fpx_stream_forget(fd);

@@ -11,6 +11,9 @@ bool fpx_informs(void);
 /* Whether the calling plain thread is in fiber_posix_close(). */
 bool fpx_closing(void);
 
+/* Report a new descriptor. Any thread. */
+void fpx_meet(int fd);
+
 /* Drop what is known of fd, which is about to be closed or has been replaced. Any thread. */
 void fpx_forget(int fd);
 

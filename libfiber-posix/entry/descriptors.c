@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * descriptors.c - accept(2), connect(2), close(2), dup2(2), fcntl(2)
+ * descriptors.c - socket(2), accept(2), connect(2), close(2), dup2(2), fcntl(2)
  *
  * Calls that close or replace a descriptor inform libfiber, from plain threads too.
  */
@@ -14,6 +14,22 @@
 #include "call/descriptor.h"
 #include "entry/entry.h"
 #include "system/system.h"
+
+/* Whether a call that makes or closes a descriptor is libfiber's, which knows that. */
+static inline bool is_own(const void *caller)
+{
+	return fiber_self() ? fpx_is_libfiber(caller) : fpx_closing();
+}
+
+/* The number is new, and its end will be seen: waits for it need fewer system calls. */
+FPX_ENTRY int socket(int domain, int type, int protocol)
+{
+	const int fd = fpx_system.socket(domain, type, protocol);
+
+	if (fd >= 0 && !is_own(FPX_CALLER) && fpx_informs())
+		fpx_meet(fd);
+	return fd;
+}
 
 FPX_ENTRY int accept(int fd, struct sockaddr *addr, socklen_t *addrlen)
 {
@@ -31,12 +47,6 @@ FPX_ENTRY int connect(int fd, const struct sockaddr *addr, socklen_t addrlen)
 {
 	return fpx_enters(FPX_CALLER) ? fiber_posix_connect(fd, addr, addrlen)
 				      : fpx_system.connect(fd, addr, addrlen);
-}
-
-/* Whether a call that closes a descriptor is libfiber's, which knows that. */
-static inline bool is_own(const void *caller)
-{
-	return fiber_self() ? fpx_is_libfiber(caller) : fpx_closing();
 }
 
 FPX_ENTRY int close(int fd)

@@ -85,6 +85,11 @@ static ssize_t raw_sendmsg(int fd, const struct msghdr *msg, int flags)
 	return syscall(SYS_sendmsg, fd, msg, flags);
 }
 
+static int raw_socket(int domain, int type, int protocol)
+{
+	return (int)syscall(SYS_socket, domain, type, protocol);
+}
+
 static int raw_accept4(int fd, struct sockaddr *addr, socklen_t *addrlen, int flags)
 {
 	return (int)syscall(SYS_accept4, fd, addr, addrlen, flags);
@@ -269,6 +274,7 @@ struct fpx_system fpx_system = {
 	.send = raw_send,
 	.sendto = raw_sendto,
 	.sendmsg = raw_sendmsg,
+	.socket = raw_socket,
 	.accept = raw_accept,
 	.accept4 = raw_accept4,
 	.connect = raw_connect,
