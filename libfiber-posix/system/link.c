@@ -5,8 +5,8 @@
  * The library defines read(2) and others itself. The definition that comes after it in the order of
  * the loader is the system's, or that of another library that takes the same names.
  *
- * The order may be wrong: another definition comes first, and no call reaches this library. That is
- * reported in one line when the program starts.
+ * The order may be wrong: another definition comes first, and no call reaches this library. Or the
+ * program contains a libfiber of its own. Both are reported in one line when the program starts.
  *
  * Other libraries keep addresses of errno and of thread-local variables across a call that parks. A
  * fiber that continued on another thread would use those of the first one. So all fibers are bound.
@@ -14,6 +14,7 @@
 #include "system/link.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,6 +25,7 @@
 #include <fiber/runtime.h>
 
 #include "layout/layout.h"
+#include "system/copies.h"
 #include "system/system.h"
 
 #define CALL(name)                                       \
@@ -90,25 +92,36 @@ static void find_calls(void)
 	}
 }
 
+/* No call by name parks. Say why, in one line: format has one %s. */
+__attribute__((format(printf, 1, 0))) static void give_up(const char *format, const char *name)
+{
+	char line[512];
+
+	fpx_linked = false;
+	snprintf(line, sizeof line, format, name);
+	(void)!fpx_system.write(STDERR_FILENO, line, strlen(line));
+}
+
 /* In an archive the linker has made sure of the order. */
 static void check_order(void)
 {
 	void *first = dlsym(RTLD_DEFAULT, "read");
 	Dl_info own, other;
-	char line[512];
-	int n;
 
 	if (!dladdr(&fpx_system, &own) || !first || !dladdr(first, &other))
 		return;
-	if (own.dli_fbase == other.dli_fbase || !strstr(own.dli_fname, "libfiber-posix"))
-		return;
-	fpx_linked = false;
-	n = snprintf(line, sizeof line,
-		     "libfiber-posix: read() is that of %s, so no call parks: link "
-		     "libfiber-posix before it\n",
-		     other.dli_fname);
-	if (n > 0)
-		(void)!fpx_system.write(STDERR_FILENO, line, strlen(line));
+	if (own.dli_fbase != other.dli_fbase && strstr(own.dli_fname, "libfiber-posix"))
+		give_up("libfiber-posix: read() is that of %s, so no call parks: link "
+			"libfiber-posix before it\n",
+			other.dli_fname);
+}
+
+static void check_copies(void)
+{
+	if (fpx_linked && fpx_other_libfiber())
+		give_up("libfiber-posix: %s contains another libfiber, so no call parks: link it "
+			"with libfiber-posix, or with the shared libfiber\n",
+			program_invocation_short_name);
 }
 
 extern struct fib_layout fiber_registry;
@@ -134,4 +147,5 @@ __attribute__((constructor(101))) static void start(void)
 		return;
 	find_calls();
 	check_order();
+	check_copies();
 }
