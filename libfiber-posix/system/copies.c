@@ -2,12 +2,12 @@
 /*
  * copies.c - more than one libfiber in a process
  *
- * A program may contain libfiber from the archive, and libfiber-posix.so brings libfiber.so. If the
- * linker has seen both, the program's copy serves both. If libfiber-posix.so is preloaded or loaded
- * later, the program's fibers are unknown to it, and no call parks.
+ * A program may contain libfiber from the archive, and libfiber-posix.so brings libfiber.so. Then
+ * the fibers of the one are unknown to the other. If the program was linked with both, the linker
+ * has mixed them: some functions are those of the one and some those of the other.
  *
- * Each copy has an ELF note that leads to its registry. The first object in the loader's order that
- * has one is that of the program's fibers.
+ * Each copy has an ELF note that leads to its registry. A note that leads elsewhere than to the
+ * registry that this library uses is that of another copy.
  */
 #include "system/copies.h"
 
@@ -19,10 +19,6 @@
 #include "layout/layout.h"
 
 extern struct fib_layout fiber_registry;
-
-struct search {
-	bool found, other;
-};
 
 /* Whether a segment of notes has libfiber's. *ret: the registry that the note leads to. */
 static bool find_note(const char *at, size_t size, uint64_t *ret)
@@ -50,29 +46,26 @@ static bool find_note(const char *at, size_t size, uint64_t *ret)
 	return false;
 }
 
+/* Returns whether the object has another copy. */
 static int look(struct dl_phdr_info *info, size_t size, void *arg)
 {
-	struct search *s = arg;
 	uint64_t registry;
 	int i;
 
 	(void)size;
-	for (i = 0; i < info->dlpi_phnum && !s->found; i++) {
+	(void)arg;
+	for (i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
 		const char *at = (const char *)(uintptr_t)(info->dlpi_addr + ph->p_vaddr);
 
-		if (ph->p_type != PT_NOTE || !find_note(at, ph->p_memsz, &registry))
-			continue;
-		s->found = true;
-		s->other = registry != (uint64_t)(uintptr_t)&fiber_registry;
+		if (ph->p_type == PT_NOTE && find_note(at, ph->p_memsz, &registry) &&
+		    registry != (uint64_t)(uintptr_t)&fiber_registry)
+			return 1;
 	}
-	return s->found;
+	return 0;
 }
 
 bool fpx_other_libfiber(void)
 {
-	struct search s = {false, false};
-
-	dl_iterate_phdr(look, &s);
-	return s.other;
+	return dl_iterate_phdr(look, NULL);
 }

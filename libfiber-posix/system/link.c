@@ -120,7 +120,7 @@ static void check_copies(void)
 {
 	if (fpx_linked && fpx_other_libfiber())
 		give_up("libfiber-posix: %s contains another libfiber, so no call parks: link it "
-			"with libfiber-posix, or with the shared libfiber\n",
+			"with libfiber-posix.a, or with the shared libfiber\n",
 			program_invocation_short_name);
 }
 
