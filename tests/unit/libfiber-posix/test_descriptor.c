@@ -157,9 +157,11 @@ static pid_t shares_memory(int fds[2])
 static void test_child_that_closes_its_descriptors_wakes_nobody_here(void **state)
 {
 	pid_t (*const starts[])(int[2]) = {forked, shares_memory};
+	/* ThreadSanitizer takes clone(2) for a fork and writes that into the memory of both. */
+	const size_t ways = strcmp(harness_sanitizer(), "thread") == 0 ? 1 : 2;
 
 	(void)state;
-	for (size_t i = 0; i < 2; i++) {
+	for (size_t i = 0; i < ways; i++) {
 		char byte = 0;
 		struct call c = {.buf = &byte, .size = 1};
 		struct fiber *f;
