@@ -3,7 +3,7 @@
  * message.c - send and receive, with flags and addresses
  *
  * As in stream.c: a try with MSG_DONTWAIT, then the flags of the descriptor, then a call that
- * parks. A call that has MSG_DONTWAIT itself is the system's. MSG_WAITALL makes no try: the kernel
+ * parks. A call that does not wait by its own flags is the system's. MSG_WAITALL makes no try: the kernel
  * ignores the flag in a call that must not wait.
  */
 #include <errno.h>
@@ -25,6 +25,12 @@ static ssize_t after_try(int fd, ssize_t n, int option, int64_t *ret_deadline)
 		return n;
 	rc = fpx_may_wait(fd, option, ret_deadline);
 	return rc < 0 ? rc : rc ? 1 : -EAGAIN;
+}
+
+/* Linux does not wait for errors and urgent data, on blocking sockets either. */
+static bool never_waits(int flags)
+{
+	return flags & (MSG_DONTWAIT | MSG_ERRQUEUE | MSG_OOB);
 }
 
 static ssize_t receive_all(int fd, void *buf, size_t size, int flags)
@@ -58,7 +64,7 @@ static ssize_t receive(int fd, void *buf, size_t size, int flags)
 
 ssize_t fiber_posix_recv(int fd, void *buf, size_t size, int flags)
 {
-	if (flags & MSG_DONTWAIT || !fpx_parks())
+	if (never_waits(flags) || !fpx_parks())
 		return fpx_system.recv(fd, buf, size, flags);
 	return fpx_result(receive(fd, buf, size, flags));
 }
@@ -79,7 +85,7 @@ static ssize_t receive_from(int fd, void *buf, size_t size, int flags, struct so
 ssize_t fiber_posix_recvfrom(int fd, void *buf, size_t size, int flags, struct sockaddr *addr,
 			     socklen_t *addrlen)
 {
-	if (flags & MSG_DONTWAIT || !fpx_parks())
+	if (never_waits(flags) || !fpx_parks())
 		return fpx_system.recvfrom(fd, buf, size, flags, addr, addrlen);
 	return fpx_result(addr ? receive_from(fd, buf, size, flags, addr, addrlen)
 			       : receive(fd, buf, size, flags));
@@ -99,7 +105,7 @@ static ssize_t receive_message(int fd, struct msghdr *msg, int flags)
 
 ssize_t fiber_posix_recvmsg(int fd, struct msghdr *msg, int flags)
 {
-	if (flags & MSG_DONTWAIT || !fpx_parks())
+	if (never_waits(flags) || !fpx_parks())
 		return fpx_system.recvmsg(fd, msg, flags);
 	return fpx_result(receive_message(fd, msg, flags));
 }

@@ -18,6 +18,8 @@
 #include "call/stream.h"
 #include "system/system.h"
 
+#define REST INT64_C(1000000) /* ns */
+
 /* Returns a close-on-exec descriptor, or a negative errno. */
 static int accept_one(int fd, struct sockaddr *addr, socklen_t *addrlen)
 {
@@ -71,6 +73,22 @@ static bool is_connected(int fd)
 	       getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &type_size) == 0 && type != SOCK_DGRAM;
 }
 
+/*
+ * The backlog of a UNIX socket's peer may be full. The system does not report when there is room, so
+ * the fiber looks again from time to time.
+ */
+static int connect_until(int fd, const struct sockaddr *addr, socklen_t addrlen, int64_t deadline)
+{
+	int rc = fiber_connect(fd, addr, addrlen, deadline);
+
+	while (rc == -EAGAIN && addr->sa_family == AF_UNIX && fiber_now() < deadline) {
+		rc = fiber_sleep(REST);
+		if (rc == 0)
+			rc = fiber_connect(fd, addr, addrlen, deadline);
+	}
+	return rc;
+}
+
 int fiber_posix_connect(int fd, const struct sockaddr *addr, socklen_t addrlen)
 {
 	int64_t deadline;
@@ -78,12 +96,13 @@ int fiber_posix_connect(int fd, const struct sockaddr *addr, socklen_t addrlen)
 
 	if (!fpx_parks() || fpx_may_wait(fd, SO_SNDTIMEO, &deadline) <= 0 || is_connected(fd))
 		return fpx_system.connect(fd, addr, addrlen);
-	rc = fiber_connect(fd, addr, addrlen, deadline);
+	rc = connect_until(fd, addr, addrlen, deadline);
 	/*
 	 * The kernel waits for a second call to take the connection for made. Without it, one that
-	 * the program makes by mistake would succeed instead of giving EISCONN.
+	 * the program makes by mistake would succeed instead of giving EISCONN. A UNIX socket is
+	 * connected at once, and the second call would wait for room in the backlog.
 	 */
-	if (rc == 0)
+	if (rc == 0 && addr->sa_family != AF_UNIX)
 		(void)fpx_system.connect(fd, addr, addrlen);
 	/* The attempt continues, as after connect(2). */
 	return (int)fpx_result(fpx_late(rc, deadline) ? -EINPROGRESS : rc);

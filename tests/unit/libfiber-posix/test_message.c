@@ -203,6 +203,19 @@ static void test_peek_leaves_the_bytes(void **state)
 	close_both(fds);
 }
 
+/* They do not wait for these, on a blocking socket either. */
+static void test_receives_of_errors_and_urgent_data_do_not_park(void **state)
+{
+	char bytes[4];
+	struct call c = {.fd = socket(AF_INET, SOCK_DGRAM, 0), .buf = bytes, .size = 1};
+
+	(void)state;
+	c.flags = MSG_ERRQUEUE;
+	for (size_t i = 0; i < 3; i++)
+		both_give(receives[i], &c, -1, EAGAIN);
+	close(c.fd);
+}
+
 static volatile sig_atomic_t pipes;
 
 static void count_pipe(int number)
@@ -261,6 +274,7 @@ int main(void)
 		cmocka_unit_test(test_waitall_parks_until_all_bytes_are_there),
 		cmocka_unit_test(test_blocking_send_moves_all_bytes),
 		cmocka_unit_test(test_peek_leaves_the_bytes),
+		cmocka_unit_test(test_receives_of_errors_and_urgent_data_do_not_park),
 		cmocka_unit_test(test_nosignal_sends_no_sigpipe),
 		cmocka_unit_test(test_descriptor_that_is_no_socket_is_refused),
 	};

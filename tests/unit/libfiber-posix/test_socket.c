@@ -3,7 +3,9 @@
 #include "outcome.h"
 
 #include <netinet/in.h>
+#include <stdio.h>
 #include <sys/resource.h>
+#include <sys/un.h>
 
 static struct sockaddr_in address;
 
@@ -154,6 +156,42 @@ static void test_connect_to_nobody_is_refused(void **state)
 	}
 }
 
+static struct sockaddr_un place;
+
+static void *do_connect_unix(void *arg)
+{
+	struct call *c = arg;
+
+	return outcome(c, connect(c->fd, (struct sockaddr *)&place, sizeof place));
+}
+
+static void test_connect_waits_for_room_in_the_backlog_of_a_unix_socket(void **state)
+{
+	const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	struct call first = {.fd = socket(AF_UNIX, SOCK_STREAM, 0)},
+		    c = {.fd = socket(AF_UNIX, SOCK_STREAM, 0)};
+	char path[HARNESS_PATH];
+	struct fiber *f;
+	int near;
+
+	(void)state;
+	place.sun_family = AF_UNIX;
+	snprintf(place.sun_path, sizeof place.sun_path, "%s", harness_file(path, "s"));
+	assert_int_equal(bind(fd, (struct sockaddr *)&place, sizeof place), 0);
+	assert_int_equal(listen(fd, 0), 0);
+	assert_int_equal(inside(do_connect_unix, &first), 0);
+	set_timeout(c.fd, SO_SNDTIMEO, 20);
+	both_give(do_connect_unix, &c, -1, EAGAIN);
+	set_timeout(c.fd, SO_SNDTIMEO, 0);
+	f = inside_suspended(do_connect_unix, &c);
+	near = accept(fd, NULL, NULL);
+	assert_int_equal(inside_join(f), 0);
+	close(near);
+	close(first.fd);
+	close(c.fd);
+	close(fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -164,6 +202,7 @@ int main(void)
 		cmocka_unit_test(test_connect_of_a_blocking_socket_is_connected_and_stays_blocking),
 		cmocka_unit_test(test_connect_of_a_non_blocking_socket_is_in_progress),
 		cmocka_unit_test(test_connect_to_nobody_is_refused),
+		cmocka_unit_test(test_connect_waits_for_room_in_the_backlog_of_a_unix_socket),
 	};
 
 	OUTCOME_MAIN(tests);
