@@ -137,6 +137,109 @@ int main(void)
 }
 END
 
+# Makes each call in a plain thread, once well and once wrongly, and prints the results.
+cat >"$tmp/each.c" <<'END'
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SAY(call) say(#call, (errno = 0, (long)(call)))
+
+static void say(const char *call, long result)
+{
+	printf("%s: %ld, errno %d\n", call, result, errno);
+}
+
+static char b[16] = "0123456789";
+static struct iovec v[2] = {{b, 2}, {b + 2, 2}};
+static struct msghdr m = {.msg_iov = v, .msg_iovlen = 2};
+static struct timespec ms = {0, 1000000}, bad = {0, -1}, left;
+static struct epoll_event e = {.events = EPOLLIN}, got[2];
+
+static void bytes(int near, int far, int file)
+{
+	off_t at = 1;
+
+	SAY(write(far, b, 4)), SAY(read(near, b, 16)), SAY(write(-1, b, 1)), SAY(read(-1, b, 1));
+	SAY(writev(far, v, 2)), SAY(readv(near, v, 2)), SAY(writev(-1, v, 1)), SAY(readv(-1, v, 1));
+	SAY(pwrite(file, b, 10, 2)), SAY(pread(file, b, 16, 3)), SAY(pwrite(file, b, 1, -1)), SAY(pread(far, b, 1, 0));
+	SAY(sendfile(far, file, &at, 4)), SAY(at), SAY(sendfile(far, -1, NULL, 4)), SAY(read(near, b, 16));
+	SAY(send(far, b, 3, 0)), SAY(recv(near, b, 16, 0)), SAY(recv(near, b, 16, MSG_DONTWAIT)), SAY(send(file, b, 1, 0));
+	SAY(sendto(far, b, 3, 0, NULL, 0)), SAY(recvfrom(near, b, 16, 0, NULL, NULL)), SAY(sendto(-1, b, 1, 0, NULL, 0));
+	SAY(sendmsg(far, &m, 0)), SAY(recvmsg(near, &m, 0)), SAY(sendmsg(-1, &m, 0)), SAY(recvmsg(-1, &m, 0));
+}
+
+static void ready(int near, int far)
+{
+	struct pollfd p = {near, POLLIN, 0};
+	int ep = epoll_create1(0);
+	sigset_t none;
+	fd_set in;
+
+	sigemptyset(&none);
+	epoll_ctl(ep, EPOLL_CTL_ADD, near, &e);
+	SAY(poll(&p, 1, 1)), SAY(ppoll(&p, 1, &ms, &none)), SAY(ppoll(&p, 1, &bad, NULL)), SAY(ms.tv_nsec);
+	FD_ZERO(&in);
+	FD_SET(near, &in);
+	SAY(select(near + 1, &in, NULL, NULL, &(struct timeval){0, 1000})), SAY(FD_ISSET(near, &in));
+	FD_SET(near, &in);
+	SAY(pselect(near + 1, &in, NULL, NULL, &ms, &none)), SAY(FD_ISSET(near, &in)), SAY(select(-1, NULL, NULL, NULL, NULL));
+	SAY(epoll_wait(ep, got, 2, 1)), SAY(epoll_pwait(ep, got, 2, 1, &none)), SAY(epoll_wait(ep, got, 0, 0));
+	send(far, b, 1, 0);
+	FD_SET(near, &in);
+	SAY(poll(&p, 1, -1)), SAY(p.revents), SAY(ppoll(&p, 1, NULL, NULL)), SAY(epoll_wait(ep, got, 2, -1));
+	SAY(select(near + 1, &in, NULL, NULL, NULL)), SAY(pselect(near + 1, &in, NULL, NULL, NULL, NULL));
+	SAY(close(ep)), SAY(close(ep));
+}
+
+static void sockets(void)
+{
+	struct sockaddr_in addr = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	int fd = socket(AF_INET, SOCK_STREAM, 0), out = socket(AF_INET, SOCK_STREAM, 0), in;
+	socklen_t size = sizeof addr;
+
+	bind(fd, (struct sockaddr *)&addr, size), listen(fd, 4), getsockname(fd, (struct sockaddr *)&addr, &size);
+	SAY(socket(-1, 0, 0)), SAY(connect(out, (struct sockaddr *)&addr, size)), SAY(connect(-1, NULL, 0));
+	SAY((in = accept(fd, NULL, NULL)) > 0), SAY(fcntl(in, F_GETFD)), SAY(accept(-1, NULL, NULL));
+	SAY(dup2(out, in) == in), SAY(dup2(-1, in)), SAY(dup2(in, in) == in), SAY(dup3(in, in, 0)), SAY(dup3(out, in, O_CLOEXEC) == in);
+	SAY(fcntl(in, F_GETFD)), SAY(fcntl(in, F_SETFL, O_NONBLOCK)), SAY(fcntl(-1, F_GETFL)), SAY(close_range(in, in, 0));
+	fcntl(fd, F_SETFL, O_NONBLOCK);
+	SAY(accept4(fd, NULL, NULL, SOCK_CLOEXEC)), SAY(accept4(-1, NULL, NULL, 0)), SAY(close(in));
+}
+
+int main(int argc, char **argv)
+{
+	FILE *file = tmpfile();
+	int s[2], status = 0;
+	pid_t pid;
+
+	(void)argv;
+	socketpair(AF_UNIX, SOCK_STREAM, 0, s);
+	bytes(s[0], s[1], fileno(file));
+	ready(s[0], s[1]);
+	sockets();
+	SAY(nanosleep(&ms, &left)), SAY(nanosleep(&bad, NULL)), SAY(usleep(1)), SAY(sleep(argc > 9)), SAY(sched_yield());
+	SAY(clock_nanosleep(CLOCK_MONOTONIC, 0, &ms, NULL)), SAY(clock_nanosleep(99, 0, &ms, NULL));
+	fflush(stdout);
+	if (!(pid = fork()))
+		_exit(3);
+	SAY(waitpid(pid, &status, 0) == pid), SAY(WEXITSTATUS(status)), SAY(wait(&status)), SAY(waitpid(-1, NULL, WNOHANG));
+	return 0;
+}
+END
+
 ring_goes_round() {
 	[ "$(timeout 20 "$1")" = "$2" ]
 }
@@ -176,6 +279,23 @@ runs_preloaded() {
 	# shellcheck disable=SC2086 # flags must be split
 	compile without "$tmp/ring.c" $shared -lfiber &&
 		[ "$(timeout 20 env "LD_PRELOAD=$build/lib/libfiber-posix.so" "$tmp/without")" = "20 of 20" ]
+}
+
+# compare OPTION...: each call gives with the library what it gives without
+compare() {
+	compile each-bare "$tmp/each.c" && compile each "$tmp/each.c" "$@" && timeout 20 "$tmp/each-bare" >"$tmp/bare.said" &&
+		LD_LIBRARY_PATH=$build/lib timeout 20 "$tmp/each" >"$tmp/said.each" && [ "$(wc -l <"$tmp/bare.said")" -ge 70 ] &&
+		diff "$tmp/bare.said" "$tmp/said.each"
+}
+
+each_is_the_system_s() {
+	# shellcheck disable=SC2086 # flags must be split
+	compare $shared -Wl,--no-as-needed -lfiber-posix -lfiber
+}
+
+each_is_a_system_call() {
+	# shellcheck disable=SC2086 # flags must be split
+	compare -static "$build/lib/libfiber-posix.a" "$build/lib/libfiber.a" $uring
 }
 
 # The C library comes first: every call is its own.
@@ -243,6 +363,8 @@ prove "and in one that is compiled with _FORTIFY_SOURCE" runs_fortified
 prove "and in one that is linked with the archive" runs_archive
 prove "and in a static one" runs_static
 prove "and where the library is preloaded" runs_preloaded
+prove "in a plain thread each call gives what it gives without the library" each_is_the_system_s
+prove "and in a static program, where it makes the system call itself" each_is_a_system_call
 prove "a library that is linked after the C library says so in one line" wrong_order_is_named
 prove "a program that contains another libfiber is named" other_libfiber_is_named
 prove "and one that is linked with an archive and a shared library" mixed_libfiber_is_named
