@@ -19,7 +19,7 @@ fi
 cd "$(dirname "$0")/.." || exit 1
 cc=${CC:-cc}
 cxx=${CXX:-c++}
-strict="-pedantic -Wall -Wextra -Wundef -Werror -Ilibfiber/include -Ilibfiber-test/include"
+strict="-pedantic -Wall -Wextra -Wundef -Werror -Ilibfiber/include -Ilibfiber-posix/include -Ilibfiber-test/include"
 # The library that the archive needs.
 test_needs="$(pkg-config --libs libdw)"
 needs=$(nm "$build/lib/libfiber.a" | grep -q ' U io_uring_' && echo -luring)
@@ -197,8 +197,10 @@ for header in $headers; do
 	prove "<$header> alone is C++17 to clang" alone c++ c++17 clang "$header"
 done
 prove "<fiber/test.h> alone is strict C11" alone c c11 "$cc" fiber/test.h
+prove "<fiber/posix.h> alone is strict C11" alone c c11 "$cc" fiber/posix.h
 for compiler in "$cxx" clang++; do
 	command -v "$compiler" >/dev/null 2>&1 || continue
+	prove "<fiber/posix.h> alone is C++17, by $compiler" alone c++ c++17 "$compiler" fiber/posix.h
 	for standard in c++11 c++20; do
 		prove "<fiber/test.h> alone is $standard, by $compiler" alone c++ $standard "$compiler" fiber/test.h
 		prove "exceptions are in flight in a schedule: $standard, by $compiler" explores "$compiler" $standard

@@ -50,13 +50,14 @@ static bool is_in_system(void)
 
 	while (!reads && (thread = readdir(threads))) {
 		char path[300];
-		long number, fd;
+		long number;
+		unsigned long fd;
 		FILE *in;
 
 		snprintf(path, sizeof path, "/proc/self/task/%s/syscall", thread->d_name);
 		in = fopen(path, "r");
 		reads = in && fscanf(in, "%ld %lx", &number, &fd) == 2 && number == SYS_read &&
-			fd == fds[0];
+			fd == (unsigned long)fds[0];
 		if (in)
 			fclose(in);
 	}
