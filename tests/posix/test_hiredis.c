@@ -11,6 +11,7 @@
 #include <hiredis/hiredis.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <sys/resource.h>
 
 #include <fiber/posix.h>
 
@@ -19,6 +20,7 @@
 
 #define FIBERS 100
 #define ROUNDS 50
+#define MANY   1000
 
 static struct harness_process *server;
 static int port;
@@ -33,9 +35,15 @@ static void must(bool holds)
 
 static int start_server(void **state)
 {
+	struct rlimit limit;
 	char number[16];
 
 	(void)state;
+	/* The server has this limit too. */
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 2 * MANY) {
+		limit.rlim_cur = limit.rlim_max < 2 * MANY ? limit.rlim_max : 2 * MANY;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
 	port = server_port();
 	snprintf(number, sizeof number, "%d", port);
 	harness_file(socket_path, "redis.sock");
@@ -146,6 +154,52 @@ static void test_hundred_fibers_wait_for_redis_at_once_and_each_gets_its_answers
 	assert_int_equal(failures, 0);
 }
 
+/* -- a thousand -- */
+
+static void *works(void *arg)
+{
+	const long i = (intptr_t)arg;
+	redisContext *c = connected(i);
+	char number[16];
+
+	must(c && !c->err);
+	for (int k = 0; k < 5; k++) {
+		redisReply *r = redisCommand(c, "SET many%ld %ld", i, i + k);
+
+		must(r && r->str && strcmp(r->str, "OK") == 0);
+		freeReplyObject(r);
+		snprintf(number, sizeof number, "%ld", i + k);
+		must(gives(c, number, 0, "GET many%ld", i));
+	}
+	redisFree(c);
+	return arg;
+}
+
+static void *spawns_a_thousand(void *arg)
+{
+	static struct fiber *f[MANY];
+
+	for (intptr_t i = 0; i < MANY; i++)
+		if (fiber_spawn(works, (void *)i, &f[i]) < 0)
+			abort();
+	for (int i = 0; i < MANY; i++)
+		fiber_join(f[i], NULL, FIBER_FOREVER);
+	return arg;
+}
+
+static void test_thousand_fibers_have_a_connection_each(void **state)
+{
+	struct rlimit limit;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	if (limit.rlim_cur < MANY + 100)
+		skip();
+	failures = 0;
+	carriers_run(spawns_a_thousand, NULL);
+	assert_int_equal(failures, 0);
+}
+
 /* -- killed connections -- */
 
 static atomic_uint broken;
@@ -238,6 +292,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
 			test_hundred_fibers_wait_for_redis_at_once_and_each_gets_its_answers),
+		cmocka_unit_test(test_thousand_fibers_have_a_connection_each),
 		cmocka_unit_test(test_killed_connections_are_errors_and_connect_again),
 		cmocka_unit_test(test_slow_server_is_left_at_the_time_out_of_the_socket),
 		cmocka_unit_test(test_plain_thread_uses_redis_as_without_the_library),
