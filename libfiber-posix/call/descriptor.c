@@ -3,8 +3,8 @@
  * descriptor.c - close and replace descriptors, and wait for file locks
  *
  * libfiber must be informed of each descriptor that it may watch and that now means another file,
- * from fibers and from plain threads. Before a fiber has used this library nothing is watched, and
- * the calls are the system's.
+ * from fibers and from plain threads. Until a fiber has used this library, the calls of plain
+ * threads are the system's.
  *
  * The child of vfork(2) shares the memory of its parent, but not its descriptors. What it closes
  * stays open in the parent, so libfiber is not informed.
@@ -44,7 +44,7 @@ __attribute__((constructor)) static void start(void)
 
 bool fpx_informs(void)
 {
-	return fpx_used() && getpid() == process;
+	return (fiber_self() || fpx_used()) && getpid() == process;
 }
 
 void fpx_meet(int fd)

@@ -69,17 +69,56 @@ ssize_t fiber_posix_recv(int fd, void *buf, size_t size, int flags)
 	return fpx_result(receive(fd, buf, size, flags));
 }
 
+static bool is_stream(int fd)
+{
+	int type = 0;
+	socklen_t size = sizeof type;
+
+	return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_STREAM;
+}
+
+/*
+ * MSG_WAITALL for a message in pieces, whose first n bytes have arrived: receive the rest. What
+ * arrives with control data ends the message.
+ */
+static ssize_t receive_rest(int fd, const struct msghdr *msg, int flags, ssize_t n)
+{
+	size_t start = 0, done = (size_t)n, i;
+	int64_t deadline;
+
+	if (n <= 0 || !(flags & MSG_WAITALL) || flags & (MSG_PEEK | MSG_TRUNC) ||
+	    msg->msg_controllen || !is_stream(fd) || fpx_may_wait(fd, SO_RCVTIMEO, &deadline) != 1)
+		return n;
+	for (i = 0; i < msg->msg_iovlen; start += msg->msg_iov[i++].iov_len) {
+		const struct iovec *v = &msg->msg_iov[i];
+		ssize_t more;
+
+		if (done >= start + v->iov_len)
+			continue;
+		more = fiber_recv(fd, (char *)v->iov_base + (done - start),
+				  v->iov_len - (done - start), MSG_WAITALL, deadline);
+		if (more > 0)
+			done += (size_t)more;
+		if (done < start + v->iov_len)
+			break;
+	}
+	return (ssize_t)done;
+}
+
 static ssize_t receive_from(int fd, void *buf, size_t size, int flags, struct sockaddr *addr,
 			    socklen_t *addrlen)
 {
+	struct iovec v = {buf, size};
+	const struct msghdr whole = {.msg_iov = &v, .msg_iovlen = 1};
 	int64_t deadline = -1;
 	ssize_t n = fiber_recvfrom(fd, buf, size, flags | MSG_DONTWAIT, addr, addrlen, 0);
 
 	n = after_try(fd, n, SO_RCVTIMEO, &deadline);
-	if (deadline < 0 || n < 0)
-		return n;
-	n = fiber_recvfrom(fd, buf, size, flags, addr, addrlen, deadline);
-	return fpx_late(n, deadline) ? -EAGAIN : n;
+	if (deadline >= 0 && n > 0) {
+		n = fiber_recvfrom(fd, buf, size, flags, addr, addrlen, deadline);
+		n = fpx_late(n, deadline) ? -EAGAIN : n;
+	}
+	return receive_rest(fd, &whole, flags, n);
 }
 
 ssize_t fiber_posix_recvfrom(int fd, void *buf, size_t size, int flags, struct sockaddr *addr,
@@ -97,10 +136,11 @@ static ssize_t receive_message(int fd, struct msghdr *msg, int flags)
 	ssize_t n = fiber_recvmsg(fd, msg, flags | MSG_DONTWAIT, 0);
 
 	n = after_try(fd, n, SO_RCVTIMEO, &deadline);
-	if (deadline < 0 || n < 0)
-		return n;
-	n = fiber_recvmsg(fd, msg, flags, deadline);
-	return fpx_late(n, deadline) ? -EAGAIN : n;
+	if (deadline >= 0 && n > 0) {
+		n = fiber_recvmsg(fd, msg, flags, deadline);
+		n = fpx_late(n, deadline) ? -EAGAIN : n;
+	}
+	return receive_rest(fd, msg, flags, n);
 }
 
 ssize_t fiber_posix_recvmsg(int fd, struct msghdr *msg, int flags)

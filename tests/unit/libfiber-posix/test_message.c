@@ -145,24 +145,32 @@ static void test_time_out_of_a_receive_and_a_send_is_eagain(void **state)
 
 static void test_waitall_parks_until_all_bytes_are_there(void **state)
 {
-	char bytes[6] = {0};
-	int fds[2];
-	struct call c = {.buf = bytes, .size = 5, .flags = MSG_WAITALL};
-	struct fiber *f;
-
 	(void)state;
-	open_pair(SOCK_STREAM, fds);
-	c.fd = fds[0];
-	f = inside_suspended(do_recv, &c);
-	assert_int_equal(send(fds[1], "he", 2, 0), 2);
-	/* It takes the first bytes and waits again. */
-	while (recv(fds[0], &(char){0}, 1, MSG_PEEK | MSG_DONTWAIT) > 0)
-		sched_yield();
-	harness_await_suspended(f);
-	assert_int_equal(send(fds[1], "llo", 3, 0), 3);
-	assert_int_equal(inside_join(f), 5);
-	assert_string_equal(bytes, "hello");
-	close_both(fds);
+	for (size_t i = 0; i < 3; i++) {
+		char bytes[6] = {0};
+		int fds[2];
+		struct call c = {.buf = bytes, .size = 5, .flags = MSG_WAITALL};
+		struct fiber *f;
+
+		open_pair(SOCK_STREAM, fds);
+		c.fd = fds[0];
+		f = inside_suspended(receives[i], &c);
+		assert_int_equal(send(fds[1], "he", 2, 0), 2);
+		/* It takes the first bytes and waits again. */
+		while (recv(fds[0], &(char){0}, 1, MSG_PEEK | MSG_DONTWAIT) > 0)
+			sched_yield();
+		harness_await_suspended(f);
+		assert_int_equal(send(fds[1], "llo", 3, 0), 3);
+		assert_int_equal(inside_join(f), 5);
+		assert_string_equal(bytes, "hello");
+		/* The end of the stream and a time-out leave less. */
+		assert_int_equal(send(fds[1], "ab", 2, 0), 2);
+		set_timeout(fds[0], SO_RCVTIMEO, 10);
+		assert_int_equal(inside(receives[i], &c), 2);
+		close(fds[1]);
+		assert_int_equal(inside(receives[i], &c), 0);
+		close(fds[0]);
+	}
 }
 
 static void test_blocking_send_moves_all_bytes(void **state)
