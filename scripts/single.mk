@@ -11,7 +11,7 @@
 # They define the functions of the C library that libfiber-test defines.
 SINGLE_NOT_LIBC := unit/io/test_empty unit/io/test_registration unit/sync/test_timer unit/io/test_faults unit/io/test_generation unit/io/test_name unit/io/test_race_pipe unit/io/test_shortage
 # They look at carriers, run queues, idling, long runs or the service thread, which libfiber-test replaces or leaves out.
-SINGLE_NOT_CARRIERS := system/test_idle_hook system/test_observer system/test_quiet system/test_signals system/test_stealing system/test_thread_waits system/test_waiting_threads system/test_watchdog \
+SINGLE_NOT_CARRIERS := system/test_bind system/test_idle_hook system/test_observer system/test_quiet system/test_signals system/test_stealing system/test_thread_waits system/test_waiting_threads system/test_watchdog \
 	unit/poll/test_choose unit/sched/test_carrier unit/sched/test_counters unit/sched/test_running unit/sched/test_fair \
 	unit/sched/test_idle unit/sched/test_ready unit/sched/test_recorder unit/sched/test_switch unit/sched/test_turn \
 	unit/watch/test_longrun unit/watch/test_longrun_sample unit/watch/test_stats unit/watch/test_tick
@@ -126,7 +126,7 @@ SINGLE_NOT_PROCESSES_TESTS := test_accept_serves_more_than_there_are_descriptors
 	test_unwind_that_is_not_rethrown_aborts
 # Several carriers.
 SINGLE_NOT_CARRIERS_TESTS := test_trim_beside_running_fibers_damages_nothing test_deadline_comes_while_its_carrier_computes test_errno_of_another_thread_is_never_a_result \
-	test_spare_ones_spread_over_carriers_that_sleep test_bound_runtime_keeps_each_fiber_on_its_thread_and_spreads_them
+	test_spare_ones_spread_over_carriers_that_sleep
 # A blocking call waits for a fiber, or counts threads; all fibers stand still while it runs.
 SINGLE_NOT_BLOCKING := test_block_leaves_the_carriers_to_the_others test_block_past_its_deadline_goes_on_with_its_argument \
 	test_cancel_ends_a_wait_of_every_kind_there_is test_cancel_mask_lets_every_kind_of_wait_go_on \
