@@ -293,6 +293,7 @@ $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(HARNESS_OBJ) $(BUILD)/lib/libfiber.a
 
 include scripts/backtrace.mk
 include scripts/posix.mk
+include scripts/tls.mk
 include scripts/explore.mk
 include scripts/model.mk
 include scripts/single.mk

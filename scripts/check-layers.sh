@@ -16,6 +16,7 @@
 #   tool/                 also inspect/; tool/cmd/ may include tool/completion/, and both tool/ itself
 #   fiberctl/, fibertrace/    all of these
 #   libfiber-posix/       system/ 0 · call/ 1 · entry/ 2, the public <fiber/...>, layout/ for the range of libfiber's code
+#   libfiber-tls/         its own folder and <fiber/...>
 #   libfiber-test/        all of libfiber/, some of whose files it replaces
 #   fixtures/, examples/      <fiber.h> and <fiber/...> only
 # Other rules: <stdatomic.h> only in base/atomic.h; thread-locals only in base/tls.c; the variable errno only in os/, poll/,
@@ -35,7 +36,7 @@ check() (
 	cd "$1" || exit 1
 	# shellcheck disable=SC2046 # no file name of this project contains a blank
 	awk -f "$scripts/strip.awk" -f "$scripts/layers.awk" $(
-		find libfiber libfiber-backtrace libfiber-posix libfiber-test inspect tool fiberctl fibertrace fixtures examples bench tests \
+		find libfiber libfiber-backtrace libfiber-posix libfiber-tls libfiber-test inspect tool fiberctl fibertrace fixtures examples bench tests \
 			-type f \( -name '*.c' -o -name '*.h' -o -name '*.S' \) 2>/dev/null | sort
 	)
 )

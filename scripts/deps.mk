@@ -2,15 +2,15 @@
 # deps.mk - the packages that the project needs, and an error message for a missing library
 
 DEBIAN_PACKAGES := gcc g++ libc6-dev pkg-config libunwind-dev libdw-dev libelf-dev libjansson-dev libncurses-dev \
-	libiberty-dev libzstd-dev liblzma-dev zlib1g-dev libcmocka-dev libhttp-parser-dev liburing-dev \
+	libiberty-dev libssl-dev libzstd-dev liblzma-dev zlib1g-dev libcmocka-dev libhttp-parser-dev liburing-dev \
 	libboost-context-dev systemtap-sdt-dev gdb lldb elfutils debuginfod binutils util-linux bash zstd xz-utils gzip \
 	clang libclang-rt-dev clang-format clang-tidy cppcheck mandoc chromium python3 python3-jsonschema \
-	zsh fish graphviz valgrind musl-tools libhiredis-dev redis-server libpq-dev postgresql libcurl4-openssl-dev nginx-light
+	zsh fish graphviz valgrind musl-tools openssl curl libhiredis-dev redis-server libpq-dev postgresql libcurl4-openssl-dev nginx-light
 
 # The peers that `make bench` and `make bench-http` run beside libfiber, the load generator wrk, and strace, which counts
 # system calls. `make bench` needs none of them; `make bench-http` needs wrk.
 BENCH_PACKAGES := libboost-fiber-dev libst-dev libpth-dev libuv1-dev libasio-dev golang-go librust-tokio-dev cargo rustc \
-	wrk nginx-light strace
+	wrk strace
 
 .PHONY: deps deps-bench tool-libraries
 deps:
@@ -20,7 +20,7 @@ deps-bench:
 
 # Checked once, before the first compilation that would miss a header.
 tool-libraries:
-	@for p in libunwind-generic libdw libelf jansson ncursesw libzstd liblzma zlib; do \
+	@for p in libunwind-generic libdw libelf jansson ncursesw libzstd liblzma zlib libssl; do \
 		pkg-config --exists $$p 2>/dev/null || { \
 		echo "libfiber: the library '$$p' (pkg-config) is missing: run 'make deps'" >&2; exit 1; }; \
 	done

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * transport.c - the bytes between OpenSSL and the socket
+ *
+ * OpenSSL keeps state in thread-locals: its queue of errors, its random numbers. A fiber may
+ * continue on another thread after a wait. So no fiber may wait inside OpenSSL. The rule: the
+ * functions that OpenSSL calls for bytes (a BIO) only try. If nothing is there, OpenSSL returns,
+ * its errors are taken, and the fiber waits outside. The tries have MSG_DONTWAIT, so the flags of
+ * the descriptor do not matter and stay as they are.
+ *
+ * Receiving: the wait is fiber_recv() into a small buffer, which OpenSSL then reads. fiber_recv()
+ * skips the try when the socket is known to be empty, so a small message costs one system call. If
+ * the small buffer is filled, more bytes are probably there. Then OpenSSL receives directly into
+ * its own buffer of 16 KiB, until a receive gets less than it asked for. So an idle connection needs
+ * only the small buffer, and a large transfer copies nothing twice.
+ *
+ * Sending: a record goes directly to the socket. What the socket does not take is kept in `out`,
+ * and OpenSSL continues as if it was sent. So a record is never half written when a deadline
+ * passes, and the next call may have another buffer. Before the next record `out` is sent.
+ *
+ * OpenSSL also writes when it reads: answers to key updates, alerts. A peer that sends such requests
+ * and never reads would let `out` grow. So beyond OUT_MOST bytes OpenSSL must wait.
+ */
+#include "transport.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <fiber.h>
+
+#define OUT_MOST (64u << 10)
+
+static BIO_METHOD *method;
+
+/* Errors of a wait, after which the socket is as before. */
+static bool is_of_wait(ssize_t error)
+{
+	return error == -ETIMEDOUT || error == -ECANCELED || error == -EDEADLK || error == -ENOMEM;
+}
+
+/* -- what OpenSSL calls; the lock is held -- */
+
+/* Receive without a wait. Returns as recv(2), or -EAGAIN. */
+static ssize_t receive_directly(struct fiber_tls *tls, char *buf, size_t size)
+{
+	ssize_t n;
+
+	/* Other bytes must not be received before those that another caller waits for. */
+	if (tls->receiving || !tls->more)
+		return -EAGAIN;
+	n = fiber_recv(tls->fd, buf, size, MSG_DONTWAIT, FIBER_FOREVER);
+	tls->more = n > 0 && (size_t)n == size;
+	tls->eof = n == 0;
+	return n;
+}
+
+static int on_read(BIO *bio, char *buf, int size)
+{
+	struct fiber_tls *tls = BIO_get_data(bio);
+	size_t have = tls->in_end - tls->in_at;
+	ssize_t n;
+
+	BIO_clear_retry_flags(bio);
+	if (size <= 0 || tls->eof)
+		return 0;
+	if (have) {
+		have = have < (size_t)size ? have : (size_t)size;
+		memcpy(buf, tls->in + tls->in_at, have);
+		tls->in_at += have;
+		return (int)have;
+	}
+	n = tls->broken ? tls->broken : receive_directly(tls, buf, (size_t)size);
+	if (n == -EAGAIN)
+		BIO_set_retry_read(bio);
+	else if (n < 0)
+		tls->broken = (int)n;
+	return n < 0 ? -1 : (int)n;
+}
+
+/* Keep bytes until the socket takes them. */
+static int keep(struct fiber_tls *tls, const char *bytes, size_t size)
+{
+	size_t need;
+
+	if (tls->out_at) {
+		memmove(tls->out, tls->out + tls->out_at, tls->out_end - tls->out_at);
+		tls->out_end -= tls->out_at;
+		tls->out_at = 0;
+	}
+	need = tls->out_end + size;
+	if (need > tls->out_room) {
+		char *const larger = realloc(tls->out, need);
+
+		if (!larger)
+			return -ENOMEM;
+		tls->out = larger;
+		tls->out_room = need;
+	}
+	memcpy(tls->out + tls->out_end, bytes, size);
+	tls->out_end = need;
+	return 0;
+}
+
+/* Send, and keep the rest. Returns 0, -EAGAIN: too much is kept already; or the socket's error. */
+static int send_or_keep(struct fiber_tls *tls, const char *bytes, size_t size)
+{
+	ssize_t n = 0;
+
+	if (tls->broken)
+		return tls->broken;
+	if (tls->out_end - tls->out_at > OUT_MOST)
+		return -EAGAIN;
+	if (!tls->out_end)
+		n = fiber_send(tls->fd, bytes, size, MSG_DONTWAIT, FIBER_FOREVER);
+	if (n == -EAGAIN)
+		n = 0;
+	if (n < 0)
+		return (int)n;
+	return (size_t)n == size ? 0 : keep(tls, bytes + n, size - (size_t)n);
+}
+
+static int on_write(BIO *bio, const char *bytes, int size)
+{
+	struct fiber_tls *tls = BIO_get_data(bio);
+	int error;
+
+	BIO_clear_retry_flags(bio);
+	error = send_or_keep(tls, bytes, (size_t)size);
+	if (error == -EAGAIN)
+		BIO_set_retry_write(bio);
+	else if (error)
+		tls->broken = error;
+	return error ? -1 : size;
+}
+
+static long on_control(BIO *bio, int command, long number, void *pointer)
+{
+	const struct fiber_tls *tls = BIO_get_data(bio);
+
+	(void)number;
+	(void)pointer;
+	if (command == BIO_CTRL_EOF)
+		return tls->eof;
+	return command == BIO_CTRL_FLUSH;
+}
+
+static void make_method(void)
+{
+	BIO_METHOD *const made =
+		BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "fiber socket");
+
+	if (made && BIO_meth_set_read(made, on_read) && BIO_meth_set_write(made, on_write) &&
+	    BIO_meth_set_ctrl(made, on_control))
+		method = made;
+	else
+		BIO_meth_free(made);
+}
+
+int fib_tls_transport_open(struct fiber_tls *tls)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	BIO *bio;
+
+	pthread_once(&once, make_method);
+	bio = method ? BIO_new(method) : NULL;
+	if (!bio)
+		return -ENOMEM;
+	BIO_set_data(bio, tls);
+	BIO_set_init(bio, 1);
+	SSL_set_bio(tls->ssl, bio, bio);
+	return 0;
+}
+
+/* -- the waits: outside OpenSSL, without the lock -- */
+
+/* Send what the socket takes. Returns 0: all; -EAGAIN; or the socket's error. */
+static int send_kept(struct fiber_tls *tls)
+{
+	const ssize_t n = fiber_send(tls->fd, tls->out + tls->out_at, tls->out_end - tls->out_at,
+				     MSG_DONTWAIT, FIBER_FOREVER);
+
+	if (n < 0)
+		return (int)n;
+	tls->out_at += (size_t)n;
+	if (tls->out_at < tls->out_end)
+		return -EAGAIN;
+	free(tls->out);
+	tls->out = NULL;
+	tls->out_at = tls->out_end = tls->out_room = 0;
+	return 0;
+}
+
+static int wait_for(struct fiber_tls *tls, short events, int64_t deadline)
+{
+	int rc;
+
+	pthread_mutex_unlock(&tls->lock);
+	rc = fiber_wait_fd(tls->fd, events, deadline);
+	pthread_mutex_lock(&tls->lock);
+	if (rc < 0 && !is_of_wait(rc))
+		tls->broken = rc;
+	/* For OpenSSL, which receives directly then. */
+	if (rc > 0 && rc & ~POLLOUT && !tls->receiving)
+		tls->more = true;
+	return rc < 0 ? rc : 0;
+}
+
+int fib_tls_transport_flush(struct fiber_tls *tls, int64_t deadline)
+{
+	int error = 0;
+
+	while (tls->out_end && !error) {
+		error = tls->broken ? tls->broken : send_kept(tls);
+		if (error == -EAGAIN)
+			error = wait_for(tls, POLLOUT, deadline);
+		else if (error)
+			tls->broken = error;
+	}
+	return error;
+}
+
+/* Receive into `in`, and let OpenSSL find the bytes, the end or the error. */
+static int receive(struct fiber_tls *tls, int64_t deadline)
+{
+	ssize_t n;
+
+	tls->receiving = true;
+	pthread_mutex_unlock(&tls->lock);
+	n = fiber_recv(tls->fd, tls->in, sizeof(tls->in), 0, deadline);
+	pthread_mutex_lock(&tls->lock);
+	tls->receiving = false;
+	if (tls->awaited) {
+		tls->awaited = false;
+		fiber_event_set(&tls->received);
+	}
+	if (n < 0 && is_of_wait(n))
+		return (int)n;
+	tls->in_at = 0;
+	tls->in_end = n > 0 ? (size_t)n : 0;
+	tls->more = n == sizeof(tls->in);
+	tls->eof = n == 0;
+	if (n < 0)
+		tls->broken = (int)n;
+	return 0;
+}
+
+/* Another caller receives: wait until it has received, or has given it up. */
+static int wait_for_receiver(struct fiber_tls *tls, int64_t deadline)
+{
+	int error;
+
+	tls->awaited = true;
+	fiber_event_reset(&tls->received);
+	pthread_mutex_unlock(&tls->lock);
+	error = fiber_event_wait(&tls->received, deadline);
+	pthread_mutex_lock(&tls->lock);
+	return error;
+}
+
+int fib_tls_transport_await(struct fiber_tls *tls, int64_t deadline)
+{
+	int error = 0;
+
+	/* The peer may not answer before it has what is kept. A writer sends it itself. */
+	if (tls->out_end && !tls->broken)
+		error = send_kept(tls);
+	if (error == -EAGAIN)
+		return wait_for(tls, POLLIN | POLLOUT, deadline);
+	if (error)
+		tls->broken = error;
+	if (error)
+		return 0;
+	return tls->receiving ? wait_for_receiver(tls, deadline) : receive(tls, deadline);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* transport.h - the bytes between OpenSSL and the socket */
+#ifndef FIB_TLS_TRANSPORT_H
+#define FIB_TLS_TRANSPORT_H
+
+#include "connection.h"
+
+/* Connect OpenSSL's side of a new connection with this file's. Returns 0 or -ENOMEM. */
+int fib_tls_transport_open(struct fiber_tls *tls);
+
+/*
+ * Wait, without the lock, until there are bytes for OpenSSL or the stream has ended or failed, or
+ * until pending bytes could be sent. The caller reads or shakes hands. Called and returns with the
+ * lock held; it is released meanwhile. Returns 0: go on with OpenSSL; or an error of the wait,
+ * after which the connection goes on.
+ */
+int fib_tls_transport_await(struct fiber_tls *tls, int64_t deadline);
+
+/*
+ * Send the pending bytes. Called and returns with the lock held; it is released during a wait.
+ * Returns 0 when none are left; or an error of the wait, or of the socket.
+ */
+int fib_tls_transport_flush(struct fiber_tls *tls, int64_t deadline);
+
+#endif
