@@ -37,6 +37,10 @@ install: lib test-library tools variants
 	$(Q)$(INSTALL) -m 644 $(BUILD)/lib/libfiber-backtrace.a $(DEST)/lib
 	$(Q)$(INSTALL) -m 755 $(BUILD)/lib/libfiber-backtrace.so.0 $(DEST)/lib
 	$(Q)ln -sf libfiber-backtrace.so.0 $(DEST)/lib/libfiber-backtrace.so
+	$(Q)$(INSTALL) -m 644 $(BUILD)/lib/libfiber-tls.a $(DEST)/lib
+	$(Q)$(INSTALL) -m 755 $(BUILD)/lib/libfiber-tls.so.0 $(DEST)/lib
+	$(Q)ln -sf libfiber-tls.so.0 $(DEST)/lib/libfiber-tls.so
+	$(Q)$(INSTALL) -m 644 libfiber-tls/include/fiber/tls.h $(DEST)/include/fiber
 	$(Q)$(INSTALL) -m 644 $(TOP_HEADERS) $(DEST)/include
 	$(Q)$(INSTALL) -m 644 $(PUB_HEADERS) $(DEST)/include/fiber
 	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(LIB_LIBS)|' \
@@ -50,6 +54,8 @@ install: lib test-library tools variants
 	$(Q)$(INSTALL) -m 644 libfiber-posix/include/fiber/posix.h $(DEST)/include/fiber
 	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' libfiber-posix/libfiber-posix.pc.in \
 		>$(DEST)/lib/pkgconfig/libfiber-posix.pc
+	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' libfiber-tls/libfiber-tls.pc.in \
+		>$(DEST)/lib/pkgconfig/libfiber-tls.pc
 	$(Q)$(INSTALL) -m 644 $(BUILD)/lib/libfiber-test.a $(BUILD)/lib/libfiber-test-memory.a $(DEST)/lib
 	$(Q)$(if $(PRELOADED),$(INSTALL) -m 755 $(BUILD)/lib/libfiber-test.so $(DEST)/lib)
 	$(Q)$(INSTALL) -m 644 libfiber-test/include/fiber/test.h $(DEST)/include/fiber
@@ -90,6 +96,8 @@ uninstall:
 	$(Q)rm -f $(DEST)/lib/libfiber-backtrace.a $(DEST)/lib/libfiber-backtrace.so $(DEST)/lib/libfiber-backtrace.so.0
 	$(Q)rm -f $(DEST)/lib/libfiber-posix.a $(DEST)/lib/libfiber-posix.so $(DEST)/lib/libfiber-posix.so.0
 	$(Q)rm -f $(DEST)/lib/pkgconfig/libfiber-posix.pc $(DEST)/include/fiber/posix.h
+	$(Q)rm -f $(DEST)/lib/libfiber-tls.a $(DEST)/lib/libfiber-tls.so $(DEST)/lib/libfiber-tls.so.0
+	$(Q)rm -f $(DEST)/lib/pkgconfig/libfiber-tls.pc $(DEST)/include/fiber/tls.h
 	$(Q)rm -f $(DEST)/lib/libfiber-test.a $(DEST)/lib/libfiber-test.so $(DEST)/lib/pkgconfig/libfiber-test.pc $(DEST)/include/fiber/test.h
 	$(Q)rm -f $(DEST)/lib/libfiber-test-memory.a $(DEST)/lib/pkgconfig/libfiber-test-memory.pc
 	$(Q)rm -f $(patsubst libfiber/include/%,$(DEST)/include/%,$(TOP_HEADERS) $(PUB_HEADERS))
@@ -117,6 +125,7 @@ check-layers:
 check-circles: lib test-library tools
 	@python3 scripts/check-circles.py $(BUILD) libfiber libfiber-posix inspect tool fiberctl fibertrace
 	@python3 scripts/check-circles.py $(BUILD) libfiber-test
+	@python3 scripts/check-circles.py $(BUILD) libfiber-tls
 
 check-names: lib
 	@sh scripts/check-names.sh --self-test

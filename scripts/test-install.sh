@@ -71,6 +71,10 @@ installed_as_listed() {
 		echo ./lib/libfiber-posix.so.0
 		echo ./lib/pkgconfig/libfiber-posix.pc
 		echo ./include/fiber/posix.h
+		echo ./lib/libfiber-tls.a
+		echo ./lib/libfiber-tls.so
+		echo ./lib/libfiber-tls.so.0
+		echo ./include/fiber/tls.h
 		echo ./include/fiber/test.h
 		echo ./lib/libfiber-test.a
 		echo ./lib/libfiber-test.so
@@ -82,6 +86,7 @@ installed_as_listed() {
 		echo ./lib/libfiber.so.0
 		echo ./lib/libfiber_pic.a
 		echo ./lib/pkgconfig/libfiber-backtrace.pc
+		echo ./lib/pkgconfig/libfiber-tls.pc
 		echo ./lib/pkgconfig/libfiber.pc
 		echo ./share/bash-completion/completions/fiberctl
 		echo ./share/bash-completion/completions/fibertrace
@@ -116,7 +121,7 @@ installed_as_listed() {
 
 # every_function_has_a_page PREFIX: check that each exported function has a page of its name, with it in SYNOPSIS
 every_function_has_a_page() {
-	nm -D --defined-only "$1/lib/libfiber.so" "$1/lib/libfiber-backtrace.so" |
+	nm -D --defined-only "$1/lib/libfiber.so" "$1/lib/libfiber-backtrace.so" "$1/lib/libfiber-tls.so" |
 		sed -n 's/.* T \(fiber_[a-z_]*\)$/\1/p' | sort -u >"$tmp/functions"
 	[ -s "$tmp/functions" ] || return 1
 	while read -r function; do
