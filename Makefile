@@ -233,7 +233,7 @@ $(BUILD)/obj/%.o: %.c | tool-libraries
 # -- fixtures and examples: users of the public interface only --
 HTTP_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard fixtures/http/*.c))
 HTTP_BIN := $(BUILD)/bin/httpd $(BUILD)/bin/httpd-threads $(BUILD)/bin/httpd-epoll
-$(HTTP_BIN): FIX_LIBS := -lhttp_parser
+$(HTTP_BIN): FIX_LIBS = -lhttp_parser $(HTTP_LIBS)
 $(HTTP_BIN): $(HTTP_OBJ)
 $(BUILD)/bin/httpd-epoll: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard fixtures/epoll/*.c))
 $(BUILD)/bin/values-plain: FIXFLAGS += -O0

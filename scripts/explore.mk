@@ -219,9 +219,10 @@ $(BUILD)/tests/explore/%: $(BUILD)/obj/tests/explore/%.o $(BUILD)/lib/libfiber-t
 
 # httpd and its client in one program. Their variables are in sections of their own, so that a test can set them back.
 EXPLORE_HTTPD := $(BUILD)/tests/explore/test_net_httpd
-$(EXPLORE_HTTPD): EXPLORE_TEST_LIBS := -lhttp_parser
+$(EXPLORE_HTTPD): EXPLORE_TEST_LIBS = -lhttp_parser $(BUILD)/lib/libfiber-test.a $(TLS_LIBS)
+$(EXPLORE_HTTPD): $(BUILD)/lib/libfiber-tls.a
 $(EXPLORE_HTTPD): $(patsubst %,$(BUILD)/obj/explore/fixtures/%.o,httpd load) $(HTTP_OBJ)
-$(BUILD)/obj/fixtures/httpd.o $(BUILD)/obj/fixtures/load.o: CPPFLAGS += $(PUB_INC)
+$(BUILD)/obj/fixtures/httpd.o $(BUILD)/obj/fixtures/load.o: CPPFLAGS += $(PUB_INC) $(TLS_INC)
 $(BUILD)/obj/explore/fixtures/%.o: $(BUILD)/obj/fixtures/%.o
 	$(call say,OBJCOPY,$@)
 	@mkdir -p $(@D)

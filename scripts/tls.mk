@@ -31,3 +31,7 @@ TLS_TESTS := $(filter $(BUILD)/tests/unit/libfiber-tls/%,$(TEST_BIN))
 $(TLS_TESTS): $(BUILD)/lib/libfiber-tls.a
 $(TLS_TESTS:$(BUILD)/tests/%=$(BUILD)/obj/tests/%.o): CPPFLAGS += $(TLS_INC) -Ilibfiber-tls
 $(foreach t,$(TLS_TESTS),$(eval TEST_LIBS_$(notdir $(t)) = $(BUILD)/lib/libfiber-tls.a $(BUILD)/lib/libfiber.a $$(TLS_LIBS)))
+
+$(BUILD)/bin/httpd: $(BUILD)/lib/libfiber-tls.a
+$(BUILD)/bin/httpd: FIXFLAGS += $(TLS_INC)
+$(BUILD)/bin/httpd: HTTP_LIBS = $(BUILD)/lib/libfiber-tls.a $(BUILD)/lib/libfiber.a $(TLS_LIBS)
