@@ -235,7 +235,7 @@ FIELD(get_spawn)
 	return place(sight, row_of(sight)->spawn_pc, true);
 }
 
-/* "serve_hold httpd.c:132": the innermost function, inlined or not, and the line of its call. */
+/* "serve_hold httpd.c:157": the innermost function, inlined or not, and the line of its call. */
 FIELD(get_place)
 {
 	const uint64_t pc = sight->fiber->place;

@@ -155,8 +155,8 @@ const struct tool_command tool_bt = {
 	.example = "bt httpd 3\n"
 		   "fiber 3 \"conn-1\" [suspended: sleep 38.4s left, 1.5s]\n"
 		   "  #6  fiber_sleep+0x13b at libfiber/wait/park.c:113\n"
-		   "  #7  serve_hold (inlined) at fixtures/httpd.c:132\n"
-		   "  #8  serve+0x1b1 at fixtures/httpd.c:238\n"
+		   "  #7  serve_hold (inlined) at fixtures/httpd.c:157\n"
+		   "  #8  serve+0x1b1 at fixtures/httpd.c:263\n"
 		   "...\n",
 	.least = 1,
 	.most = 2,

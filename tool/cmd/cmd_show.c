@@ -265,7 +265,7 @@ const struct tool_command tool_show = {
 		   "fiber 4 \"conn-2\" [suspended: mutex \"stats\" held by 3, 1.4s]\n"
 		   "state        suspended\n"
 		   "waits for    mutex \"stats\"@0x56130dd85d78 held by 3\n"
-		   "at           serve_hold at fixtures/httpd.c:130\n"
+		   "at           serve_hold at fixtures/httpd.c:155\n"
 		   "...\n",
 	.least = 2,
 	.most = 2,

@@ -293,7 +293,7 @@ const struct tool_command tool_stacks = {
 	.example = "stacks httpd\n"
 		   "2 fibers [suspended: mutex \"stats\" held by 3, 1.5s] ids 4, 5\n"
 		   "  #5  fiber_mutex_lock+0xb2 at libfiber/sync/mutex.c:251\n"
-		   "  #6  serve_hold (inlined) at fixtures/httpd.c:130\n"
+		   "  #6  serve_hold (inlined) at fixtures/httpd.c:155\n"
 		   "...\n",
 	.least = 1,
 	.most = 1,

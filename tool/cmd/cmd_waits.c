@@ -38,7 +38,7 @@ static int take_place(void *context, const struct ins_fiber *fiber)
 }
 
 /*
- * "httpd.c:132 in serve_hold", or the function alone without debug information. Its stack is read
+ * "httpd.c:157 in serve_hold", or the function alone without debug information. Its stack is read
  * only now, because most fibers hold nothing. A holder that has moved on since has no place.
  */
 static void say_place(void *context, const struct ins_fiber *fiber, char *buf, size_t size)
@@ -189,7 +189,7 @@ const struct tool_command tool_waits = {
 		"--dot prints a graph: waits PROCESS --dot | dot -Tsvg > waits.svg\n",
 	.example = "waits httpd\n"
 		   "2 fibers wait for fiber 3 \"conn-1\" [suspended: sleep 38.4s left, 1.5s]\n"
-		   "         at httpd.c:132 in serve_hold\n"
+		   "         at httpd.c:157 in serve_hold\n"
 		   "       2 for mutex \"stats\"@0x56130dd85d78, 1.5s: 4, 5\n"
 		   "shown 1 of 1 holder; 2 of 5 fibers wait for others\n"
 		   "shown 5 of 5 fibers, sampled over 32us\n",
