@@ -5,7 +5,7 @@
 #
 # The last line is "N passed, N failed", with ", N skipped" if tests were skipped. The exit status is 1 if anything
 # failed. A program that dies, hangs, or does not run all planned tests counts as one more failure.
-# System tests run once for each number of carriers in $CARRIERS, passed in FIBER_TEST_CARRIERS. Programs that wait for
+# System tests and those of libfiber-tls run once for each number of carriers in $CARRIERS, passed in FIBER_TEST_CARRIERS. Programs that wait for
 # descriptors run once for each poller in $POLLERS, passed to their runtimes in FIBER_POLLER.
 #
 # FIBER_BUILD: the build folder. FIBER_SAN: its sanitizer. LIMIT: seconds a program may take.
@@ -110,7 +110,7 @@ source=$(cd "$(dirname "$0")/.." && pwd)
 waits_for_descriptors() {
 	case $1 in
 	*_model) return 1 ;;
-	*/tests/unit/io/* | */tests/unit/libfiber-posix/* | */tests/unit/sched/test_idle | */tests/cli/test_httpd) return 0 ;;
+	*/tests/unit/io/* | */tests/unit/libfiber-posix/* | */tests/unit/libfiber-tls/* | */tests/unit/sched/test_idle | */tests/cli/test_httpd) return 0 ;;
 	*/tests/system/*) ;;
 	*) return 1 ;;
 	esac
@@ -143,7 +143,7 @@ run_all() {
 		label=${program#"$FIBER_BUILD"/tests/}
 		label=${label#"$PWD"/}
 		case $program in
-		*/tests/system/* | */tests/posix/*)
+		*/tests/system/* | */tests/posix/* | */tests/unit/libfiber-tls/*)
 			for carriers in $CARRIERS; do
 				FIBER_TEST_CARRIERS=$carriers run_pollers "$label, $carriers carriers" "$program"
 			done

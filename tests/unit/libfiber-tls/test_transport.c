@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+/* test_transport.c - bytes are kept where the socket takes none, within a bound, and nobody starves */
+#include "pair.h"
+
+#include <openssl/ssl.h>
+
+#include "libfiber-tls/connection.h"
+
+struct scene {
+	struct pair p;
+	ssize_t results[6];
+	size_t count;
+};
+
+static void scene_open(struct scene *s)
+{
+	memset(s, 0, sizeof(*s));
+	pair_open(&s->p);
+	pair_shake(&s->p);
+}
+
+/* -- what is kept -- */
+
+/* Write until bytes are kept, then only read; the peer reads what is kept, then answers. */
+static void *write_then_only_read(void *arg)
+{
+	static const char bytes[1 << 20];
+	struct scene *const s = arg;
+	char answer[8];
+
+	s->results[0] = fiber_tls_write(s->p.client, bytes, sizeof(bytes), fiber_after(5 * MS));
+	s->results[1] = s->p.client->out_end > s->p.client->out_at;
+	s->results[2] =
+		fiber_tls_read(s->p.client, answer, sizeof(answer), fiber_after(60 * SECOND));
+	s->results[3] = s->p.client->out == NULL;
+	return NULL;
+}
+
+/* Answer when all that the peer has counted is here. */
+static void *read_then_answer(void *arg)
+{
+	struct scene *const s = arg;
+	char bytes[4096];
+	ssize_t n = 1;
+
+	while (!s->results[1])
+		fiber_yield();
+	while (n > 0 && s->count < (size_t)s->results[0]) {
+		n = fiber_tls_read(s->p.server, bytes, sizeof(bytes), fiber_after(60 * SECOND));
+		s->count += n > 0 ? (size_t)n : 0;
+	}
+	fiber_tls_write(s->p.server, "all", 3, FIBER_FOREVER);
+	return NULL;
+}
+
+static void test_transport_sends_what_is_kept_in_a_later_read(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	scene_open(&s);
+	pair_run(read_then_answer, write_then_only_read, &s);
+	assert_true(s.results[0] > 0);
+	assert_int_equal(s.results[1], 1);
+	assert_int_equal(s.results[2], 3);
+	assert_int_equal(s.results[3], 1);
+	assert_int_equal(s.count, s.results[0]);
+	pair_close(&s.p);
+}
+
+/* A peer that asks for answers and never reads them. */
+static void *ask_for_key_updates(void *arg)
+{
+	struct scene *const s = arg;
+	struct ssl_st *const ssl = fiber_tls_openssl(s->p.client);
+	char byte;
+
+	for (int i = 0; i < 20000; i++) {
+		SSL_key_update(ssl, SSL_KEY_UPDATE_REQUESTED);
+		if (fiber_tls_write(s->p.client, "k", 1, fiber_after(20 * MS)) != 1)
+			break;
+		while (fiber_tls_read(s->p.server, &byte, 1, 0) == 1)
+			continue;
+		s->count++;
+	}
+	s->results[0] = (ssize_t)(s->p.server->out_end - s->p.server->out_at);
+	s->results[1] = fiber_tls_read(s->p.server, &byte, 1, fiber_after(5 * MS));
+	return NULL;
+}
+
+static void test_transport_keeps_no_more_for_a_peer_that_does_not_read_than_its_bound(void **state)
+{
+	const int size = 4096;
+	struct scene s;
+
+	(void)state;
+	scene_open(&s);
+	setsockopt(s.p.fds[0], SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
+	carriers_run(ask_for_key_updates, &s);
+	assert_true(s.count > 100);
+	assert_in_range(s.results[0], 1, (64 << 10) + 1024);
+	assert_int_equal(s.results[1], -ETIMEDOUT);
+	pair_close(&s.p);
+}
+
+/* -- a message of the handshake arrives in pieces, and a writer must wait for the rest -- */
+
+/* A relay between the client and the server, which stops where it is told. */
+struct relay {
+	struct scene *scene;
+	int ends[2];		       /* of the server, of the client */
+	bool answered;		       /* the server has sent something */
+	_Atomic bool held_to_server;   /* the client's bytes wait */
+	_Atomic int records_to_client; /* that may pass; -1: all */
+};
+
+static bool pass(int from, int to, size_t size)
+{
+	char bytes[20000];
+
+	return fiber_read_full(from, bytes, size, fiber_after(60 * SECOND)) == (ssize_t)size &&
+	       fiber_write_full(to, bytes, size, FIBER_FOREVER) == (ssize_t)size;
+}
+
+static void *relay_to_client(void *arg)
+{
+	struct relay *const r = arg;
+	unsigned char head[5];
+
+	while (fiber_recv(r->ends[0], head, sizeof(head), MSG_PEEK, FIBER_FOREVER) ==
+	       sizeof(head)) {
+		while (r->records_to_client == 0)
+			fiber_sleep(MS);
+		/* Before it passes: when the client has it, the number may be set. */
+		if (r->records_to_client > 0)
+			r->records_to_client--;
+		/* The server has the client's first message; the last ones wait. */
+		if (!r->answered)
+			r->held_to_server = true;
+		r->answered = true;
+		if (!pass(r->ends[0], r->ends[1], 5u + (head[3] << 8 | head[4])))
+			break;
+	}
+	return NULL;
+}
+
+static void *relay_to_server(void *arg)
+{
+	struct relay *const r = arg;
+	char byte;
+
+	while (fiber_recv(r->ends[1], &byte, 1, MSG_PEEK, FIBER_FOREVER) == 1) {
+		while (r->held_to_server)
+			fiber_sleep(MS);
+		if (!pass(r->ends[1], r->ends[0], 1))
+			break;
+	}
+	return NULL;
+}
+
+static void *read_one(void *arg)
+{
+	struct scene *const s = arg;
+	char byte;
+
+	s->results[0] = fiber_tls_read(s->p.client, &byte, 1, fiber_after(60 * SECOND));
+	return NULL;
+}
+
+static void *write_one(void *arg)
+{
+	struct scene *const s = arg;
+
+	s->results[2] = fiber_tls_write(s->p.client, "x", 1, fiber_after(60 * SECOND));
+	return NULL;
+}
+
+static void *serve_one(void *arg)
+{
+	struct scene *const s = arg;
+	char byte = 0;
+
+	pair_server_shakes(&s->p);
+	fiber_tls_read(s->p.server, &byte, 1, fiber_after(60 * SECOND));
+	s->results[3] = fiber_tls_write(s->p.server, &byte, 1, fiber_after(60 * SECOND));
+	return NULL;
+}
+
+/* Whether OpenSSL has received a part of a message and waits for the rest. */
+static bool is_in_message(struct fiber_tls *tls)
+{
+	bool in_message;
+
+	pthread_mutex_lock(&tls->lock);
+	in_message = tls->receiving && SSL_in_init(tls->ssl);
+	pthread_mutex_unlock(&tls->lock);
+	return in_message;
+}
+
+static void *write_between_pieces(void *arg)
+{
+	struct relay *const r = arg;
+	struct scene *const s = r->scene;
+	struct fiber *fibers[5];
+
+	fiber_spawn(relay_to_client, r, &fibers[0]);
+	fiber_spawn(relay_to_server, r, &fibers[1]);
+	fiber_spawn(serve_one, s, &fibers[2]);
+	pair_client_shakes(&s->p);
+	/* The tickets follow the client's last message; the first record of them passes. */
+	r->records_to_client = 1;
+	r->held_to_server = false;
+	fiber_spawn(read_one, s, &fibers[3]);
+	while (!is_in_message(s->p.client))
+		fiber_sleep(MS);
+	s->results[1] = fiber_tls_write(s->p.client, "x", 1, fiber_after(20 * MS));
+	fiber_spawn(write_one, s, &fibers[4]);
+	carriers_await_suspended(fibers[4]);
+	r->records_to_client = -1;
+	for (int i = 2; i < 5; i++)
+		fiber_join(fibers[i], NULL, FIBER_FOREVER);
+	for (int i = 0; i < 2; i++) {
+		shutdown(r->ends[i], SHUT_RDWR);
+		shutdown(s->p.fds[i], SHUT_RDWR);
+	}
+	for (int i = 0; i < 2; i++)
+		fiber_join(fibers[i], NULL, FIBER_FOREVER);
+	return NULL;
+}
+
+static void test_transport_writer_waits_while_a_reader_receives_the_rest_of_a_message(void **state)
+{
+	struct fiber_tls_options server = pair_server_options("server");
+	struct fiber_tls_options client = pair_client_options();
+	struct scene s = {0};
+	struct relay r = {.scene = &s, .records_to_client = -1};
+	int to_server[2], to_client[2];
+
+	(void)state;
+	/* A ticket has the client's certificate in it, and records are small: it takes several. */
+	server.flags = FIBER_TLS_NEED_CERT;
+	server.ca = harness_pem("authority");
+	client.certificate = harness_pem("server");
+	client.key = harness_key("server");
+	pair_contexts(&s.p, &server, &client);
+	SSL_CTX_set_max_send_fragment(fiber_tls_context_openssl(s.p.server_context), 512);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, to_server), 0);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, to_client), 0);
+	s.p.fds[0] = to_server[0];
+	s.p.fds[1] = to_client[0];
+	r.ends[0] = to_server[1];
+	r.ends[1] = to_client[1];
+	assert_int_equal(fiber_tls_new(s.p.server_context, s.p.fds[0], NULL, &s.p.server), 0);
+	assert_int_equal(fiber_tls_new(s.p.client_context, s.p.fds[1], "localhost", &s.p.client),
+			 0);
+	carriers_run(write_between_pieces, &r);
+	assert_int_equal(s.p.client_result, 0);
+	assert_int_equal(s.p.server_result, 0);
+	assert_int_equal(s.results[1], -ETIMEDOUT);
+	assert_int_equal(s.results[2], 1);
+	assert_int_equal(s.results[3], 1);
+	assert_int_equal(s.results[0], 1);
+	close(r.ends[0]);
+	close(r.ends[1]);
+	pair_close(&s.p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_transport_sends_what_is_kept_in_a_later_read),
+		cmocka_unit_test(
+			test_transport_keeps_no_more_for_a_peer_that_does_not_read_than_its_bound),
+		cmocka_unit_test(
+			test_transport_writer_waits_while_a_reader_receives_the_rest_of_a_message),
+	};
+
+	harness_watchdog(100);
+	return cmocka_run_group_tests(tests, pair_certificates, NULL);
+}
