@@ -91,6 +91,10 @@ void fiber_tls_free(struct fiber_tls *tls)
 {
 	if (!tls)
 		return;
+	/* Without closing messages OpenSSL would make the session unfit to be resumed. TLS 1.1 took
+	 * back that rule. After an error the session is unfit. */
+	if (tls->ssl && !tls->failed)
+		SSL_set_shutdown(tls->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
 	SSL_free(tls->ssl);
 	fiber_tls_context_unref(tls->context);
 	pthread_mutex_destroy(&tls->lock);

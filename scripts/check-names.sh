@@ -22,7 +22,7 @@ check_text() (
 	cd "$1" || exit 1
 	# shellcheck disable=SC2046 # no file name of this project contains a blank
 	awk -f "$scripts/strip.awk" -f "$scripts/names.awk" $(
-		find libfiber libfiber-backtrace libfiber-posix libfiber-test inspect tool fiberctl fibertrace fixtures examples bench tests scripts man docs \
+		find libfiber libfiber-backtrace libfiber-posix libfiber-tls libfiber-test inspect tool fiberctl fibertrace fixtures examples bench tests scripts man docs \
 			Makefile README.md .ci .clang-tidy -type f 2>/dev/null | sort
 	)
 )
@@ -39,6 +39,13 @@ check_tests() (
 		arch | os) continue ;;
 		esac
 		[ -f "$test" ] || {
+			echo "$file: no test: $test"
+			missing=1
+		}
+	done
+	for file in libfiber-tls/*.c; do
+		test=tests/unit/libfiber-tls/test_${file##*/}
+		[ ! -f "$file" ] || [ -f "$test" ] || {
 			echo "$file: no test: $test"
 			missing=1
 		}
@@ -143,6 +150,7 @@ result=0
 check_text "$scripts/.." || result=1
 check_tests "$scripts/.." || result=1
 check_symbols "$build/lib/libfiber.so" '^fiber_' -D || result=1
+[ ! -f "$build/lib/libfiber-tls.so" ] || check_symbols "$build/lib/libfiber-tls.so" '^fiber_tls_' -D || result=1
 has_no_explorer "$build/lib/libfiber.a" "$build/lib/libfiber.so" || result=1
 check_symbols "$build/lib/libfiber.a" '^(fib(er)?_|_[.]stapsdt[.]base$)' -g || result=1
 if [ $result -ne 0 ]; then
