@@ -19,7 +19,7 @@ SINGLE_NOT_CARRIERS += $(filter-out unit/service/test_objects,$(patsubst tests/%
 # They measure how long a poller waits, which is real time.
 SINGLE_NOT_CLOCK := unit/poll/test_epoll unit/poll/test_poll unit/poll/test_uring
 # They fork, or end processes.
-SINGLE_NOT_PROCESSES := system/test_await_ends system/test_fork system/test_misuse system/test_race_fork system/test_race_join unit/io/test_child unit/io/test_shared \
+SINGLE_NOT_PROCESSES := system/test_await_ends system/test_fork system/test_misuse system/test_race_fork system/test_race_join system/test_tls_peers unit/io/test_child unit/io/test_shared \
 	unit/core/test_sole unit/life/test_held unit/runtime/test_fault unit/runtime/test_fork unit/stack/test_overflow
 # They take io_uring away from the process.
 SINGLE_NOT_KERNEL := unit/io/test_op

@@ -27,7 +27,7 @@ $(BUILD)/lib/libfiber-tls.so: $(BUILD)/lib/libfiber-tls.so.0
 	$(Q)ln -sf libfiber-tls.so.0 $@
 
 # Tests link the archives. libfiber.a is repeated after libfiber-tls.a, which needs it.
-TLS_TESTS := $(filter $(BUILD)/tests/unit/libfiber-tls/%,$(TEST_BIN))
+TLS_TESTS := $(filter $(BUILD)/tests/unit/libfiber-tls/% %/system/test_tls_peers,$(TEST_BIN))
 $(TLS_TESTS): $(BUILD)/lib/libfiber-tls.a
 $(TLS_TESTS:$(BUILD)/tests/%=$(BUILD)/obj/tests/%.o): CPPFLAGS += $(TLS_INC) -Ilibfiber-tls
 $(foreach t,$(TLS_TESTS),$(eval TEST_LIBS_$(notdir $(t)) = $(BUILD)/lib/libfiber-tls.a $(BUILD)/lib/libfiber.a $$(TLS_LIBS)))
