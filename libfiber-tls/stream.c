@@ -25,8 +25,10 @@ static ssize_t read_some(struct fiber_tls *tls, void *buf, size_t size, int64_t 
 		ERR_clear_error();
 		if (tls->failed)
 			return tls->failed;
-		if (SSL_read_ex(tls->ssl, buf, size, &n))
+		if (SSL_read_ex(tls->ssl, buf, size, &n)) {
+			fib_tls_transport_moved(tls, n);
 			return (ssize_t)n;
+		}
 		if (SSL_get_error(tls->ssl, 0) == SSL_ERROR_ZERO_RETURN)
 			return 0;
 		error = fib_tls_await(tls, 0, deadline);
@@ -64,8 +66,10 @@ static ssize_t write_record(struct fiber_tls *tls, const char *bytes, size_t siz
 		if (error)
 			return tls->broken ? fib_tls_fail(tls) : error;
 		ERR_clear_error();
-		if (SSL_write_ex(tls->ssl, bytes, size, &n))
+		if (SSL_write_ex(tls->ssl, bytes, size, &n)) {
+			fib_tls_transport_moved(tls, n);
 			return (ssize_t)n;
+		}
 		error = fib_tls_await(tls, 0, deadline);
 	}
 	return error;

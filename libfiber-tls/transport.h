@@ -22,4 +22,10 @@ int fib_tls_transport_await(struct fiber_tls *tls, int64_t deadline);
  */
 int fib_tls_transport_flush(struct fiber_tls *tls, int64_t deadline);
 
+/*
+ * Count bytes that were encrypted or decrypted; after many without a wait, yield. Called and returns
+ * with the lock held; it is released for the yield.
+ */
+void fib_tls_transport_moved(struct fiber_tls *tls, size_t bytes);
+
 #endif

@@ -43,7 +43,7 @@ static void test_alpn_is_empty_where_one_side_has_no_list(void **state)
 	expect(NULL, NULL, "");
 }
 
-static void test_alpn_without_a_common_protocol_fails_on_both_sides(void **state)
+static void test_alpn_without_a_shared_protocol_fails_on_both_sides(void **state)
 {
 	struct pair p;
 
@@ -81,7 +81,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_alpn_selects_what_the_server_prefers),
 		cmocka_unit_test(test_alpn_is_empty_where_one_side_has_no_list),
-		cmocka_unit_test(test_alpn_without_a_common_protocol_fails_on_both_sides),
+		cmocka_unit_test(test_alpn_without_a_shared_protocol_fails_on_both_sides),
 		cmocka_unit_test(test_alpn_refuses_names_that_are_empty_or_too_long),
 	};
 

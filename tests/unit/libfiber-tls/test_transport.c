@@ -10,6 +10,7 @@ struct scene {
 	struct pair p;
 	ssize_t results[6];
 	size_t count;
+	_Atomic bool written; /* results[0] is there */
 };
 
 static void scene_open(struct scene *s)
@@ -30,6 +31,7 @@ static void *write_then_only_read(void *arg)
 
 	s->results[0] = fiber_tls_write(s->p.client, bytes, sizeof(bytes), fiber_after(5 * MS));
 	s->results[1] = s->p.client->out_end > s->p.client->out_at;
+	s->written = true;
 	s->results[2] =
 		fiber_tls_read(s->p.client, answer, sizeof(answer), fiber_after(60 * SECOND));
 	s->results[3] = s->p.client->out == NULL;
@@ -43,7 +45,7 @@ static void *read_then_answer(void *arg)
 	char bytes[4096];
 	ssize_t n = 1;
 
-	while (!s->results[1])
+	while (!s->written)
 		fiber_yield();
 	while (n > 0 && s->count < (size_t)s->results[0]) {
 		n = fiber_tls_read(s->p.server, bytes, sizeof(bytes), fiber_after(60 * SECOND));
@@ -100,6 +102,54 @@ static void test_transport_keeps_no_more_for_a_peer_that_does_not_read_than_its_
 	assert_true(s.count > 100);
 	assert_in_range(s.results[0], 1, (64 << 10) + 1024);
 	assert_int_equal(s.results[1], -ETIMEDOUT);
+	pair_close(&s.p);
+}
+
+/* -- a socket that is always ready -- */
+
+static void *count_turns(void *arg)
+{
+	struct scene *const s = arg;
+
+	while (!s->written) {
+		s->count++;
+		fiber_yield();
+	}
+	return NULL;
+}
+
+/* The other end is emptied without a wait, by this fiber. */
+static void *write_without_waiting(void *arg)
+{
+	static char bytes[32 << 10];
+	struct scene *const s = arg;
+	struct fiber *other;
+
+	if (fiber_spawn(count_turns, s, &other))
+		abort();
+	for (int i = 0; i < 64 && s->results[0] >= 0; i++) {
+		s->results[0] = fiber_tls_write(s->p.server, bytes, 16 << 10, 0);
+		while (recv(s->p.fds[1], bytes, sizeof(bytes), MSG_DONTWAIT) > 0)
+			continue;
+	}
+	s->results[1] = (ssize_t)s->count;
+	s->written = true;
+	fiber_join(other, NULL, FIBER_FOREVER);
+	return NULL;
+}
+
+static void test_transport_lets_others_run_when_the_socket_is_always_ready(void **state)
+{
+	struct fiber_runtime_options one = carriers_options();
+	struct scene s;
+
+	(void)state;
+	scene_open(&s);
+	one.carriers = 1;
+	assert_int_equal(fiber_run(write_without_waiting, &s, &one, NULL), 0);
+	assert_int_equal(s.results[0], 16 << 10);
+	/* 1 MiB, and a turn after each 256 KiB. */
+	assert_in_range(s.results[1], 3, 5);
 	pair_close(&s.p);
 }
 
@@ -271,6 +321,7 @@ int main(void)
 		cmocka_unit_test(test_transport_sends_what_is_kept_in_a_later_read),
 		cmocka_unit_test(
 			test_transport_keeps_no_more_for_a_peer_that_does_not_read_than_its_bound),
+		cmocka_unit_test(test_transport_lets_others_run_when_the_socket_is_always_ready),
 		cmocka_unit_test(
 			test_transport_writer_waits_while_a_reader_receives_the_rest_of_a_message),
 	};
