@@ -19,7 +19,7 @@ fi
 cd "$(dirname "$0")/.." || exit 1
 cc=${CC:-cc}
 cxx=${CXX:-c++}
-strict="-pedantic -Wall -Wextra -Wundef -Werror -Ilibfiber/include -Ilibfiber-posix/include -Ilibfiber-test/include"
+strict="-pedantic -Wall -Wextra -Wundef -Werror -Ilibfiber/include -Ilibfiber-posix/include -Ilibfiber-test/include -Ilibfiber-tls/include"
 # The library that the archive needs.
 test_needs="$(pkg-config --libs libdw)"
 needs=$(nm "$build/lib/libfiber.a" | grep -q ' U io_uring_' && echo -luring)
@@ -187,6 +187,7 @@ if command -v "$cxx" >/dev/null 2>&1; then
 	prove "fiber_exit() runs destructors where it is asked to, by $cxx" destructors_run "$cxx" -l:libfiber.a
 	prove "fiber_exit() runs destructors, with the shared library" destructors_run "$cxx" -lfiber
 	prove "fiber_exit() runs destructors, by clang++" destructors_run clang++ -l:libfiber.a
+	prove "<fiber/tls.h> alone is C++17" alone c++ c++17 "$cxx" fiber/tls.h
 	prove "public structs have one size in C and C++" sizes_agree
 	prove "exceptions are thrown and caught inside fibers, across waits and out of pinned scopes" exceptions_work
 else
@@ -198,6 +199,7 @@ for header in $headers; do
 done
 prove "<fiber/test.h> alone is strict C11" alone c c11 "$cc" fiber/test.h
 prove "<fiber/posix.h> alone is strict C11" alone c c11 "$cc" fiber/posix.h
+prove "<fiber/tls.h> alone is strict C11" alone c c11 "$cc" fiber/tls.h
 for compiler in "$cxx" clang++; do
 	command -v "$compiler" >/dev/null 2>&1 || continue
 	prove "<fiber/posix.h> alone is C++17, by $compiler" alone c++ c++17 "$compiler" fiber/posix.h

@@ -33,6 +33,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ.get("FIBER_BUILD", ROOT / "build"))
 SECTIONS = ["NAME", "SYNOPSIS", "DESCRIPTION", "RETURN VALUES", "EXAMPLES", "ERRORS", "CONCURRENCY", "SEE ALSO"]
+TLS_HEADER = "libfiber-tls/include/fiber/tls.h"
 TEST_HEADER = "libfiber-test/include/fiber/test.h"
 CALLERS = 4  # columns of the table: fiber, pinned fiber, thread, signal handler
 CELLS = {"yes", "no", "waits", "policy", "aborts", "nothing", "Er -EPERM", "Dv NULL"}
@@ -46,7 +47,7 @@ def squeeze(text):
 def declared(root):
     """Public functions by name: their declarations."""
     found = {}
-    for header in sorted((root / "libfiber/include/fiber").glob("*.h")):
+    for header in sorted([*(root / "libfiber/include/fiber").glob("*.h"), root / TLS_HEADER]):
         text = re.sub(r"/\*.*?\*/", " ", header.read_text(), flags=re.S)
         for one in re.findall(r"^FIBER_API\s+(.*?);", text, flags=re.S | re.M):
             one = re.sub(r"__attribute__\(\(.*\)\)\s*$", "", one, flags=re.S)
@@ -347,7 +348,8 @@ def self_test(offer):
     for check, name, before, after in PLANTED:
         with tempfile.TemporaryDirectory() as folder:
             root = pathlib.Path(folder)
-            for part in ["man", "examples", "libfiber/include/fiber", "libfiber-test/include/fiber"]:
+            for part in ["man", "examples", "libfiber/include/fiber", "libfiber-test/include/fiber",
+                         "libfiber-tls/include/fiber"]:
                 shutil.copytree(ROOT / part, root / part)
             for file in ["tests/cli/test_examples.c", "tests/cli/test_explore_examples.c", "docs/testing.md"]:
                 (root / file).parent.mkdir(parents=True, exist_ok=True)

@@ -35,3 +35,7 @@ $(foreach t,$(TLS_TESTS),$(eval TEST_LIBS_$(notdir $(t)) = $(BUILD)/lib/libfiber
 $(BUILD)/bin/httpd: $(BUILD)/lib/libfiber-tls.a
 $(BUILD)/bin/httpd: FIXFLAGS += $(TLS_INC)
 $(BUILD)/bin/httpd: HTTP_LIBS = $(BUILD)/lib/libfiber-tls.a $(BUILD)/lib/libfiber.a $(TLS_LIBS)
+
+EXAMPLE_LIBS_23_tls = $(BUILD)/lib/libfiber-tls.a $(BUILD)/lib/libfiber.a $(TLS_LIBS)
+$(BUILD)/examples/23_tls: $(BUILD)/lib/libfiber-tls.a
+$(BUILD)/examples/23_tls: PUB_INC += $(TLS_INC)
