@@ -2,7 +2,29 @@
 /* test_connection.c - handshakes: who is accepted, who is refused and why, and what interrupts them */
 #include "pair.h"
 
+#include <openssl/ssl.h>
 #include <pthread.h>
+
+#include "tests/harness/process.h"
+
+/* The others have keys of elliptic curves. */
+static void make_rsa_certificate(void)
+{
+	const char *const argv[] = {"openssl",	"req",
+				    "-x509",	"-newkey",
+				    "rsa:2048", "-nodes",
+				    "-subj",	"/CN=rsa",
+				    "-addext",	"subjectAltName=DNS:localhost",
+				    "-CA",	harness_pem("authority"),
+				    "-CAkey",	harness_key("authority"),
+				    "-keyout",	harness_key("rsa"),
+				    "-out",	harness_pem("rsa"),
+				    NULL};
+	struct harness_process *p = harness_run(argv, NULL, 60);
+
+	assert_int_equal(harness_exit_code(p), 0);
+	harness_free(p);
+}
 
 static int make_certificates(void **state)
 {
@@ -11,6 +33,7 @@ static int make_certificates(void **state)
 	harness_certify("expired", "authority", "DNS:localhost", -1);
 	harness_certify("elsewhere", "authority", "DNS:elsewhere.example", 1);
 	harness_certify("unknown", "stranger", "DNS:localhost", 1);
+	make_rsa_certificate();
 	harness_certify("client", "authority", "DNS:client.example", 1);
 	return 0;
 }
@@ -396,6 +419,30 @@ static void test_connection_works_in_plain_threads(void **state)
 	pair_close(&p);
 }
 
+/* The stack that <fiber/tls.h> names, with a key of RSA and a chain that must be verified. */
+static void test_connection_needs_no_more_stack_than_32_kib(void **state)
+{
+	struct fiber_runtime_options small = carriers_options();
+	struct pair_sides sides = {pair_server_shakes, pair_client_shakes, NULL};
+	const struct fiber_tls_options server = pair_server_options("rsa");
+	struct pair p;
+
+	(void)state;
+	if (*harness_sanitizer())
+		skip(); /* frames are larger */
+	small.stack_size = 32 << 10;
+	for (int version = TLS1_2_VERSION; version <= TLS1_3_VERSION; version++) {
+		pair_contexts(&p, &server, NULL);
+		SSL_CTX_set_max_proto_version(fiber_tls_context_openssl(p.client_context), version);
+		pair_connect(&p, "localhost");
+		sides.arg = &p;
+		assert_int_equal(fiber_run(pair_both, &sides, &small, NULL), 0);
+		assert_int_equal(p.server_result, 0);
+		assert_int_equal(p.client_result, 0);
+		pair_close(&p);
+	}
+}
+
 static void test_connection_leaves_the_flags_of_its_sockets(void **state)
 {
 	struct pair p;
@@ -434,6 +481,7 @@ int main(void)
 		cmocka_unit_test(test_connection_to_a_peer_without_tls_is_a_protocol_error),
 		cmocka_unit_test(test_connection_to_a_peer_that_leaves_is_aborted),
 		cmocka_unit_test(test_connection_works_in_plain_threads),
+		cmocka_unit_test(test_connection_needs_no_more_stack_than_32_kib),
 		cmocka_unit_test(test_connection_leaves_the_flags_of_its_sockets),
 	};
 
