@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# bench-http.mk - HTTP servers side by side: fibers, threads, an event loop, nginx, Go
+# bench-http.mk - HTTP servers side by side: fibers, threads, an event loop, nginx, Go; the first, nginx and Go with TLS too
 #
 # make bench-http [REPEATS=3] [SECONDS=8] [CONNECTIONS=100,1000,10000] [IDLE=19900]
 #

@@ -10,7 +10,7 @@ connections, starting with another one each time; the table has medians. The lin
   even    the answers of the slowest connection over the mean of all, measured by client.c
   rate, p50, p99: as wrk reports them; rss: the maximum resident memory of the server
 
-Also measured: system calls per request (strace -c), the cost of idle connections (fixtures/idle) and
+Also measured: requests and new connections through TLS (https.py), system calls per request (strace -c), the cost of idle connections (fixtures/idle) and
 of being observed (fiberctl list). Targets are printed beside the results. All results are written to
 last-http.json. Exit status: 0, also if a target is missed; 1 if the server with fibers could not be
 measured; 64 for a usage error.
@@ -29,6 +29,7 @@ import tempfile
 import threading
 import time
 
+import https
 from servers import OURS, Missing, Server
 
 ALL = ["fiber", "threads", "epoll", "nginx", "Go"]
@@ -78,9 +79,10 @@ class Bench:
             raise RuntimeError(done.stderr.strip() or f"{command[0]}: {done.returncode}")
         return done.stdout
 
-    def wrk(self, server, connections, cpu, seconds):
+    def wrk(self, server, connections, cpu, seconds, more=()):
+        scheme = "https" if server.tls else "http"
         said = self.client(["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--timeout", "10s",
-                            "--latency", f"http://127.0.0.1:{server.port}/"], cpu)
+                            "--latency", *more, f"{scheme}://127.0.0.1:{server.port}/"], cpu)
         errors = re.search(r"Socket errors: (.*)|Non-2xx.*", said)
         if errors and re.search(r"[1-9]", errors.group(0)):
             print(f"bench-http: {errors.group(0)}", file=sys.stderr)
@@ -325,6 +327,7 @@ def main():
     bench = Bench(options)
     began, load = time.time(), os.getloadavg()
     bench.measure()
+    https.measure(bench)
     bench.measure_extra()
     rows = list(bench.rows())
     print_rows(rows, bench.extra)

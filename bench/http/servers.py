@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import tempfile
 import time
@@ -34,11 +35,18 @@ http {{
     uwsgi_temp_path {folder}/uwsgi;
     scgi_temp_path {folder}/scgi;
     server {{
-        listen 127.0.0.1:{port} backlog=4096;
+        listen 127.0.0.1:{port} backlog=4096{tls};
         location / {{ return 200 "hello\\n"; }}
     }}
 }}
 """
+
+
+# What `listen` and the rest of a server with TLS are in nginx.
+NGINX_TLS = """ ssl;
+        ssl_certificate {certificate};
+        ssl_certificate_key {key};
+        ssl_protocols TLSv1.3"""
 
 
 class Missing(Exception):
@@ -52,10 +60,12 @@ def free_port():
 
 
 class Server:
-    """One run of one server, pinned to CPUs. A context manager, which ends the server."""
+    """One run of one server, pinned to CPUs. A context manager, which ends the server. tls: PEM files of its certificate
+    and key; None: plain HTTP."""
 
-    def __init__(self, who, build, cpus, before=(), more=()):
+    def __init__(self, who, build, cpus, before=(), more=(), tls=None):
         self.port = free_port()
+        self.tls = tls
         self.folder = tempfile.mkdtemp(prefix="bench-http-")
         self.process = None
         self.traced = bool(before)
@@ -69,8 +79,9 @@ class Server:
             shutil.rmtree(self.folder)
             raise Missing("not installed: make deps-bench")
         port = ["--quiet", "--port", str(self.port)]
-        arguments = {"fiber": port + ["--carriers", str(workers)], "threads": port,
-                     "epoll": port + ["--workers", str(workers)], "Go": [str(self.port)],
+        pair = list(tls or [])
+        arguments = {"fiber": port + ["--carriers", str(workers)] + (["--tls"] + pair if tls else []), "threads": port,
+                     "epoll": port + ["--workers", str(workers)], "Go": [str(self.port)] + pair,
                      "nginx": ["-p", self.folder, "-e", "stderr", "-c", self.configure(workers)]}
         command = [*before, "taskset", "-c", ",".join(map(str, cpus)), program, *arguments[who],
                    *more]
@@ -86,15 +97,25 @@ class Server:
         """Write nginx's configuration; done for every server, read by nginx only."""
         path = os.path.join(self.folder, "nginx.conf")
         with open(path, "w", encoding="ascii") as file:
-            file.write(NGINX.format(workers=workers, folder=self.folder, port=self.port,
+            tls = NGINX_TLS.format(certificate=self.tls[0], key=self.tls[1]) if self.tls else ""
+            file.write(NGINX.format(tls=tls, workers=workers, folder=self.folder, port=self.port,
                                     files=20000, connections=19000))
         return path
+
+    def connect(self):
+        s = socket.create_connection(("127.0.0.1", self.port), 1)
+        if not self.tls:
+            return s
+        any_certificate = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        any_certificate.check_hostname = False
+        any_certificate.verify_mode = ssl.CERT_NONE
+        return any_certificate.wrap_socket(s)
 
     def wait_until_it_answers(self):
         end = time.monotonic() + START
         while True:
             try:
-                with socket.create_connection(("127.0.0.1", self.port), 1) as s:
+                with self.connect() as s:
                     s.sendall(b"GET / HTTP/1.0\r\n\r\n")
                     said = b""
                     while piece := s.recv(4096):
