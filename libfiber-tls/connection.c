@@ -124,14 +124,20 @@ void fib_tls_leave(struct fiber_tls *tls, enum fib_tls_direction direction)
 
 int fib_tls_await(struct fiber_tls *tls, int result, int64_t deadline)
 {
+	int error;
+
 	switch (SSL_get_error(tls->ssl, result)) {
 	case SSL_ERROR_WANT_READ:
 		return fib_tls_transport_await(tls, deadline);
 	case SSL_ERROR_WANT_WRITE:
 		return fib_tls_transport_flush(tls, deadline);
 	default:
-		return fib_tls_fail(tls);
+		break;
 	}
+	error = fib_tls_fail(tls);
+	/* An alert may be among it. */
+	fib_tls_transport_push(tls);
+	return error;
 }
 
 static int shake_hands(struct fiber_tls *tls, int64_t deadline)
@@ -140,13 +146,27 @@ static int shake_hands(struct fiber_tls *tls, int64_t deadline)
 
 	while (!tls->ready && !error) {
 		ERR_clear_error();
+		tls->corked = true;
 		n = SSL_do_handshake(tls->ssl);
+		tls->corked = false;
 		if (n == 1)
 			tls->ready = true;
 		else
 			error = fib_tls_await(tls, n, deadline);
 	}
-	return error ? error : fib_tls_transport_flush(tls, deadline);
+	return error;
+}
+
+/* The peer waits for this side's last message. A server of TLS 1.3 has only tickets left, which can
+ * wait. Returns 0 or an error. */
+static int send_last(struct fiber_tls *tls, int64_t deadline)
+{
+	int error;
+
+	if (tls->context->server && SSL_version(tls->ssl) >= TLS1_3_VERSION)
+		return 0;
+	error = fib_tls_transport_flush(tls, deadline);
+	return error && tls->broken ? fib_tls_fail(tls) : error;
 }
 
 int fib_tls_make_ready(struct fiber_tls *tls, int64_t deadline)
@@ -169,6 +189,8 @@ int fiber_tls_handshake(struct fiber_tls *tls, int64_t deadline)
 
 	pthread_mutex_lock(&tls->lock);
 	error = fib_tls_make_ready(tls, deadline);
+	if (!error)
+		error = send_last(tls, deadline);
 	pthread_mutex_unlock(&tls->lock);
 	return error;
 }

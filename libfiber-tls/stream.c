@@ -62,7 +62,7 @@ static ssize_t write_record(struct fiber_tls *tls, const char *bytes, size_t siz
 	while (!error) {
 		if (tls->failed)
 			return tls->failed;
-		error = fib_tls_transport_flush(tls, deadline);
+		error = fib_tls_transport_make_room(tls, deadline);
 		if (error)
 			return tls->broken ? fib_tls_fail(tls) : error;
 		ERR_clear_error();
@@ -90,9 +90,12 @@ static ssize_t write_all(struct fiber_tls *tls, const char *bytes, size_t size, 
 		done += (size_t)n;
 	}
 	error = fib_tls_transport_flush(tls, deadline);
-	if (error && tls->broken)
-		fib_tls_fail(tls);
-	return (ssize_t)done;
+	if (!error || !tls->broken)
+		return (ssize_t)done;
+	/* The last record has not left. */
+	error = fib_tls_fail(tls);
+	done -= (size_t)n;
+	return done ? (ssize_t)done : error;
 }
 
 ssize_t fiber_tls_write(struct fiber_tls *tls, const void *buf, size_t size, int64_t deadline)

@@ -18,6 +18,9 @@
  * and OpenSSL continues as if it was sent. So a record is never half written when a deadline
  * passes, and the next call may have another buffer. Before the next record `out` is sent.
  *
+ * During a handshake the connection is corked: all is kept, and sent before a wait. So a client's last
+ * message goes with its first request, and a server's tickets go with its first answer.
+ *
  * A peer that is fast enough keeps the socket ready, and the fiber would never wait. Encryption costs
  * about 100 us for 256 KiB, so after that many bytes the fiber yields.
  *
@@ -33,8 +36,9 @@
 
 #include <fiber.h>
 
-#define OUT_MOST  (64u << 10)
-#define BUSY_MOST (256u << 10)
+#define OUT_MOST    (64u << 10)
+#define BUSY_MOST   (256u << 10)
+#define JOINED_MOST (4u << 10)
 
 static BIO_METHOD *method;
 
@@ -110,19 +114,21 @@ static int keep(struct fiber_tls *tls, const char *bytes, size_t size)
 /* Send, and keep the rest. Returns 0, -EAGAIN: too much is kept already; or the socket's error. */
 static int send_or_keep(struct fiber_tls *tls, const char *bytes, size_t size)
 {
-	ssize_t n = 0;
+	ssize_t n;
 
 	if (tls->broken)
 		return tls->broken;
 	if (tls->out_end - tls->out_at > OUT_MOST)
 		return -EAGAIN;
-	if (!tls->out_end)
-		n = fiber_send(tls->fd, bytes, size, MSG_DONTWAIT, FIBER_FOREVER);
+	if (tls->out_end || tls->corked)
+		return keep(tls, bytes, size);
+	n = fiber_send(tls->fd, bytes, size, MSG_DONTWAIT, FIBER_FOREVER);
 	if (n == -EAGAIN)
 		n = 0;
 	if (n < 0)
 		return (int)n;
-	return (size_t)n == size ? 0 : keep(tls, bytes + n, size - (size_t)n);
+	tls->full = (size_t)n < size;
+	return tls->full ? keep(tls, bytes + n, size - (size_t)n) : 0;
 }
 
 static int on_write(BIO *bio, const char *bytes, int size)
@@ -185,10 +191,12 @@ static int send_kept(struct fiber_tls *tls)
 	const ssize_t n = fiber_send(tls->fd, tls->out + tls->out_at, tls->out_end - tls->out_at,
 				     MSG_DONTWAIT, FIBER_FOREVER);
 
+	tls->full = n == -EAGAIN;
 	if (n < 0)
 		return (int)n;
 	tls->out_at += (size_t)n;
-	if (tls->out_at < tls->out_end)
+	tls->full = tls->out_at < tls->out_end;
+	if (tls->full)
 		return -EAGAIN;
 	free(tls->out);
 	tls->out = NULL;
@@ -224,6 +232,19 @@ int fib_tls_transport_flush(struct fiber_tls *tls, int64_t deadline)
 			tls->broken = error;
 	}
 	return error;
+}
+
+void fib_tls_transport_push(struct fiber_tls *tls)
+{
+	if (tls->out_end && !tls->broken)
+		send_kept(tls);
+}
+
+int fib_tls_transport_make_room(struct fiber_tls *tls, int64_t deadline)
+{
+	const bool little = tls->out_end - tls->out_at < JOINED_MOST;
+
+	return little && !tls->full ? 0 : fib_tls_transport_flush(tls, deadline);
 }
 
 /* Receive into `in`, and let OpenSSL find the bytes, the end or the error. */

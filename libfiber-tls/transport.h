@@ -22,6 +22,15 @@ int fib_tls_transport_await(struct fiber_tls *tls, int64_t deadline);
  */
 int fib_tls_transport_flush(struct fiber_tls *tls, int64_t deadline);
 
+/* Send of the pending bytes what the socket takes. Called with the lock held. Never waits. */
+void fib_tls_transport_push(struct fiber_tls *tls);
+
+/*
+ * fib_tls_transport_flush() before a record is written, except that a few bytes which the socket has not refused stay:
+ * they are sent together with the record.
+ */
+int fib_tls_transport_make_room(struct fiber_tls *tls, int64_t deadline);
+
 /*
  * Count bytes that were encrypted or decrypted; after many without a wait, yield. Called and returns
  * with the lock held; it is released for the yield.
