@@ -64,6 +64,9 @@ int fib_tls_fail(struct fiber_tls *tls)
 	if (tls->eof && (!code || ERR_GET_REASON(code) == SSL_R_UNEXPECTED_EOF_WHILE_READING))
 		return fib_tls_fail_with(tls, -ECONNABORTED,
 					 "the stream ended without the peer's closing message");
+	if (!code && SSL_get_shutdown(tls->ssl) & SSL_RECEIVED_SHUTDOWN)
+		return fib_tls_fail_with(tls, -ECONNABORTED,
+					 "the peer closed during the handshake");
 	if (ERR_GET_REASON(code) == ERR_R_MALLOC_FAILURE)
 		return fib_tls_fail_with(tls, -ENOMEM, text);
 	return fib_tls_fail_with(tls, -EPROTO, code ? text : "unknown error of OpenSSL");

@@ -120,7 +120,7 @@ FIBER_API ssize_t fiber_tls_read(struct fiber_tls *tls, void *buf, size_t size, 
 /*
  * Write all of size bytes. Fewer are written only past the deadline, in a cancelled fiber or after
  * an error. The error is returned when nothing was written; otherwise the count is returned, and
- * the next call returns the error. Written bytes were encrypted. Up to 16 KiB of them may be in the
+ * the next call returns the error. Written bytes were encrypted. Some 20 KiB of them may be in the
  * connection when the deadline has passed; the next call of any kind sends them first.
  */
 FIBER_API ssize_t fiber_tls_write(struct fiber_tls *tls, const void *buf, size_t size,

@@ -397,6 +397,27 @@ static void test_connection_to_a_peer_that_leaves_is_aborted(void **state)
 	pair_close(&p);
 }
 
+static void *server_says_goodbye_at_once(void *arg)
+{
+	static const unsigned char alert[] = {21, 3, 3, 0, 2, 1, 0}; /* warning, close_notify */
+	struct pair *const p = arg;
+
+	fiber_write_full(p->fds[0], alert, sizeof(alert), FIBER_FOREVER);
+	return NULL;
+}
+
+static void test_connection_to_a_peer_that_closes_at_once_is_aborted(void **state)
+{
+	struct pair p;
+
+	(void)state;
+	pair_open(&p);
+	pair_run(server_says_goodbye_at_once, pair_client_shakes, &p);
+	assert_int_equal(p.client_result, -ECONNABORTED);
+	assert_string_equal(fiber_tls_error(p.client), "the peer closed during the handshake");
+	pair_close(&p);
+}
+
 /* -- threads, and the descriptor -- */
 
 static void *thread_main(void *arg)
@@ -480,6 +501,7 @@ int main(void)
 		cmocka_unit_test(test_connection_has_one_handshake_at_a_time),
 		cmocka_unit_test(test_connection_to_a_peer_without_tls_is_a_protocol_error),
 		cmocka_unit_test(test_connection_to_a_peer_that_leaves_is_aborted),
+		cmocka_unit_test(test_connection_to_a_peer_that_closes_at_once_is_aborted),
 		cmocka_unit_test(test_connection_works_in_plain_threads),
 		cmocka_unit_test(test_connection_needs_no_more_stack_than_32_kib),
 		cmocka_unit_test(test_connection_leaves_the_flags_of_its_sockets),
