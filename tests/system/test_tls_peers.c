@@ -13,6 +13,7 @@
 #include <fiber/tls.h>
 
 #include "tests/harness/certificates.h"
+#include "tests/harness/openssl_races.h"
 #include "tests/harness/process.h"
 
 #define SECOND (1000 * MS)

@@ -17,6 +17,7 @@
 #include <fiber/tls.h>
 
 #include "tests/harness/certificates.h"
+#include "tests/harness/openssl_races.h"
 
 #define SECOND (1000 * MS)
 
