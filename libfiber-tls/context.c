@@ -65,6 +65,11 @@ static void set_sessions(struct fiber_tls_context *context)
 		SSL_CTX_set_options(context->openssl, SSL_OP_NO_TICKET);
 		SSL_CTX_set_num_tickets(context->openssl, 0);
 	} else if (context->server) {
+		/* A client keeps its session in a ticket. A list of sessions here would need memory,
+		 * a lock, and walks to drop the old ones. */
+		SSL_CTX_set_session_cache_mode(context->openssl,
+					       SSL_SESS_CACHE_SERVER | SSL_SESS_CACHE_NO_INTERNAL |
+						       SSL_SESS_CACHE_NO_AUTO_CLEAR);
 		SSL_CTX_set_session_id_context(context->openssl, id, sizeof(id));
 	} else {
 		SSL_CTX_set_session_cache_mode(context->openssl,

@@ -55,6 +55,8 @@ static void expect_resumption(int version)
 	/* Another host has no session. */
 	assert_false(connect_once(&p, "127.0.0.1"));
 	assert_true(connect_once(&p, "127.0.0.1"));
+	/* The clients have them; the server keeps none. */
+	assert_int_equal(SSL_CTX_sess_number(fiber_tls_context_openssl(p.server_context)), 0);
 	fiber_tls_context_unref(p.server_context);
 	fiber_tls_context_unref(p.client_context);
 }
