@@ -10,6 +10,13 @@ tools: $(BUILD)/lib/libfiber-tls.a $(BUILD)/lib/libfiber-tls.so
 $(BUILD)/obj/libfiber-tls/%.o: CPPFLAGS += $(PUB_INC) $(TLS_INC)
 $(BUILD)/obj/libfiber-tls/%.o: CFLAGS += -fPIC -fvisibility=hidden
 
+# In a static program these functions are in libfiber's section of code, so that the tools hide their frames too.
+$(TLS_OBJ): $(BUILD)/obj/libfiber-tls/%.o: libfiber-tls/%.c | tool-libraries
+	$(call say,CC,$(call compiled))
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(OBJCOPY) $(CODE_SECTION) $@
+
 $(BUILD)/lib/libfiber-tls.a: $(TLS_OBJ)
 	$(call say,AR,$@)
 	@mkdir -p $(@D)
