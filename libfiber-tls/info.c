@@ -5,12 +5,15 @@
 
 #include "connection.h"
 
-/* The protocol, which OpenSSL keeps without an end, as a string of the connection's. */
+/* The protocol, which OpenSSL keeps without an end, as a string of the connection's. It is written
+ * once: others may read it already. */
 static const char *alpn_of(struct fiber_tls *tls)
 {
 	const unsigned char *name;
 	unsigned size;
 
+	if (tls->alpn[0])
+		return tls->alpn;
 	SSL_get0_alpn_selected(tls->ssl, &name, &size);
 	if (!name || size >= sizeof(tls->alpn))
 		return "";

@@ -353,6 +353,74 @@ static void test_stream_whose_socket_is_closed_has_ended(void **state)
 	pair_close(&s.p);
 }
 
+static void *close_writer(void *arg)
+{
+	struct scene *const s = arg;
+	struct fiber *fiber;
+
+	if (fiber_spawn(write_for_ever, s, &fiber))
+		abort();
+	carriers_await_suspended(fiber);
+	fiber_close(s->p.fds[0]);
+	fiber_join(fiber, NULL, FIBER_FOREVER);
+	s->p.fds[0] = -1;
+	return NULL;
+}
+
+static void test_stream_write_ends_when_its_socket_is_closed(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	scene_open(&s);
+	carriers_run(close_writer, &s);
+	/* The first call has the count of the records that had left. */
+	assert_in_range(s.results[0], 1, (1 << 20) - 1);
+	assert_int_equal(s.results[1], -EBADF);
+	assert_int_equal(s.results[2], -EBADF);
+	pair_close(&s.p);
+}
+
+/* Nothing must be waited for: the socket has room, and the bytes are there. */
+static void *move_when_cancelled(void *arg)
+{
+	struct scene *const s = arg;
+
+	fiber_cancel(fiber_self());
+	s->results[0] = fiber_tls_write(s->p.client, "x", 1, FIBER_FOREVER);
+	s->results[1] = fiber_tls_shutdown(s->p.client, FIBER_FOREVER);
+	s->results[2] = fiber_tls_write(s->p.server, "y", 1, FIBER_FOREVER);
+	return NULL;
+}
+
+static void *read_both(void *arg)
+{
+	struct scene *const s = arg;
+	char byte;
+
+	s->results[3] = fiber_tls_read(s->p.server, &byte, 1, FIBER_FOREVER);
+	s->results[4] = fiber_tls_read(s->p.server, &byte, 1, FIBER_FOREVER);
+	s->results[5] = fiber_tls_read(s->p.client, &byte, 1, FIBER_FOREVER);
+	return NULL;
+}
+
+static void test_stream_of_a_cancelled_fiber_moves_what_needs_no_wait(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	scene_open(&s);
+	carriers_run(move_when_cancelled, &s);
+	carriers_run(read_both, &s);
+	assert_int_equal(s.results[0], 1);
+	assert_int_equal(s.results[1], 0);
+	assert_int_equal(s.results[2], 1);
+	assert_int_equal(s.results[3], 1);
+	assert_int_equal(s.results[4], 0);
+	assert_int_equal(s.results[5], 1);
+	pair_close(&s.p);
+}
+
 /* -- how a stream ends -- */
 
 static void *say_goodbye(void *arg)
@@ -567,6 +635,8 @@ int main(void)
 		cmocka_unit_test(test_stream_read_is_cancelled_and_alone),
 		cmocka_unit_test(test_stream_write_and_shutdown_are_cancelled_and_alone),
 		cmocka_unit_test(test_stream_whose_socket_is_closed_has_ended),
+		cmocka_unit_test(test_stream_write_ends_when_its_socket_is_closed),
+		cmocka_unit_test(test_stream_of_a_cancelled_fiber_moves_what_needs_no_wait),
 		cmocka_unit_test(test_stream_is_closed_in_one_direction),
 		cmocka_unit_test(test_stream_that_is_cut_short_is_told_from_one_that_was_closed),
 		cmocka_unit_test(test_stream_that_is_reset_has_that_number),
