@@ -18,7 +18,7 @@ from servers import OURS, Missing, Server
 
 SERVERS = ["fiber", "nginx", "Go"]
 CONNECTIONS = [100, 1000]
-SHORT = 2  # s
+SHORT = 3  # s
 CLOSING = 100  # connections at a time when each request has its own
 LIMITS = {"nginx": 1.05}  # targets of CPU times: at most this, times that of the other
 SUITE = "TLS_AES_128_GCM_SHA256"
