@@ -124,6 +124,7 @@ static int close_stream(struct fiber_tls *tls, int64_t deadline)
 		if (SSL_shutdown(tls->ssl) < 0 && tls->broken)
 			return fib_tls_fail(tls);
 		tls->closing = true;
+		ERR_clear_error();
 	}
 	error = fib_tls_transport_flush(tls, deadline);
 	return error && tls->broken ? fib_tls_fail(tls) : error;

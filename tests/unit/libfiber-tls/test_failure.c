@@ -89,6 +89,49 @@ static void test_failure_without_a_reason_is_one_of_the_protocol(void **state)
 	assert_string_equal(fiber_tls_error(p.client), "unknown error of OpenSSL");
 }
 
+/* -- errors that other code has left in the thread's queue -- */
+
+struct calls {
+	ssize_t results[5];
+	bool left; /* an error is in the queue after a call that needs none */
+};
+
+static void *call_with_a_full_queue(void *arg)
+{
+	struct calls *const c = arg;
+	char byte;
+
+	ERR_raise(ERR_LIB_SSL, SSL_R_BAD_LENGTH);
+	c->results[0] = fiber_tls_handshake(p.client, 0);
+	p.server_result = fiber_tls_handshake(p.server, 0);
+	ERR_raise(ERR_LIB_SSL, SSL_R_BAD_LENGTH);
+	c->results[1] = fiber_tls_handshake(p.client, 0);
+	fiber_tls_handshake(p.server, 0);
+	ERR_raise(ERR_LIB_SSL, SSL_R_BAD_LENGTH);
+	c->results[2] = fiber_tls_read(p.client, &byte, 1, 0);
+	ERR_raise(ERR_LIB_SSL, SSL_R_BAD_LENGTH);
+	c->results[3] = fiber_tls_write(p.client, "x", 1, 0);
+	ERR_raise(ERR_LIB_SSL, SSL_R_BAD_LENGTH);
+	c->results[4] = fiber_tls_shutdown(p.client, 0);
+	c->left = ERR_peek_error() != 0;
+	return NULL;
+}
+
+static void test_failure_of_other_code_is_not_taken_for_the_connection_s(void **state)
+{
+	struct calls c = {.left = true};
+
+	(void)state;
+	carriers_run(call_with_a_full_queue, &c);
+	assert_int_equal(c.results[0], -ETIMEDOUT);
+	assert_int_equal(p.server_result, -ETIMEDOUT);
+	assert_int_equal(c.results[1], 0);
+	assert_int_equal(c.results[2], -ETIMEDOUT);
+	assert_int_equal(c.results[3], 1);
+	assert_int_equal(c.results[4], 0);
+	assert_false(c.left);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -101,6 +144,9 @@ int main(void)
 			close_pair),
 		cmocka_unit_test_setup_teardown(test_failure_to_verify_has_the_reason_as_its_text,
 						open_pair, close_pair),
+		cmocka_unit_test_setup_teardown(
+			test_failure_of_other_code_is_not_taken_for_the_connection_s, open_pair,
+			close_pair),
 		cmocka_unit_test_setup_teardown(test_failure_of_memory_has_its_number, open_pair,
 						close_pair),
 		cmocka_unit_test_setup_teardown(
