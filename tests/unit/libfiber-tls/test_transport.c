@@ -70,6 +70,38 @@ static void test_transport_sends_what_is_kept_in_a_later_read(void **state)
 	pair_close(&s.p);
 }
 
+static void test_transport_sends_tickets_with_the_first_answer(void **state)
+{
+	struct scene s;
+	char byte;
+
+	(void)state;
+	scene_open(&s);
+	assert_int_equal(recv(s.p.fds[1], &byte, 1, MSG_PEEK | MSG_DONTWAIT), -1);
+	assert_true(s.p.server->out_end > 0);
+	assert_int_equal(fiber_tls_write(s.p.server, "x", 1, 0), 1);
+	assert_null(s.p.server->out);
+	assert_int_equal(fiber_tls_read(s.p.client, &byte, 1, 0), 1);
+	pair_close(&s.p);
+}
+
+/* The peer waits for the last message of a handshake. */
+static void test_transport_keeps_nothing_that_ends_a_handshake(void **state)
+{
+	struct scene s = {0};
+
+	(void)state;
+	pair_contexts(&s.p, NULL, NULL);
+	SSL_CTX_set_max_proto_version(fiber_tls_context_openssl(s.p.client_context),
+				      TLS1_2_VERSION);
+	pair_connect(&s.p, "localhost");
+	pair_shake(&s.p);
+	assert_int_equal(s.p.server_result | s.p.client_result, 0);
+	assert_null(s.p.server->out);
+	assert_null(s.p.client->out);
+	pair_close(&s.p);
+}
+
 /* A peer that asks for answers and never reads them. */
 static void *ask_for_key_updates(void *arg)
 {
@@ -318,6 +350,8 @@ static void test_transport_writer_waits_while_a_reader_receives_the_rest_of_a_me
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_transport_sends_tickets_with_the_first_answer),
+		cmocka_unit_test(test_transport_keeps_nothing_that_ends_a_handshake),
 		cmocka_unit_test(test_transport_sends_what_is_kept_in_a_later_read),
 		cmocka_unit_test(
 			test_transport_keeps_no_more_for_a_peer_that_does_not_read_than_its_bound),
