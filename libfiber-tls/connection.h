@@ -25,6 +25,8 @@ struct fiber_tls {
 	bool reading, writing; /* L: a caller is in a call of this direction */
 	bool corked;	       /* L: what OpenSSL writes is kept for one send with what follows */
 	bool full;	       /* L: the socket has not taken all of a send */
+	bool kernel;	       /* L: the kernel encrypts what is sent */
+	int type;	       /* L: of the next record for the kernel; 0: data */
 	bool ready;	       /* L: the handshake is done */
 	bool closing;	       /* L: the closing message was sent */
 	bool receiving;	       /* L: a caller waits for bytes for `in` */

@@ -20,10 +20,12 @@
 #include "connection.h"
 #include "failure.h"
 #include "identity.h"
+#include "kernel.h"
 #include "names.h"
 #include "trust.h"
 
-#define ALL_FLAGS (FIBER_TLS_NO_VERIFY | FIBER_TLS_NEED_CERT | FIBER_TLS_NO_RESUME)
+#define ALL_FLAGS \
+	(FIBER_TLS_NO_VERIFY | FIBER_TLS_NEED_CERT | FIBER_TLS_NO_RESUME | FIBER_TLS_KERNEL)
 
 /* Where a setting has failed, for the caller's text. */
 struct place {
@@ -121,6 +123,8 @@ static int set_all(struct fiber_tls_context *context, const struct fiber_tls_opt
 	SSL_CTX_set_options(context->openssl, SSL_OP_NO_RENEGOTIATION);
 	SSL_CTX_set_mode(context->openssl, SSL_MODE_RELEASE_BUFFERS);
 	SSL_CTX_set_read_ahead(context->openssl, 1);
+	if (context->flags & FIBER_TLS_KERNEL && fib_tls_kernel_available())
+		SSL_CTX_set_options(context->openssl, SSL_OP_ENABLE_KTLS);
 	set_sessions(context);
 	error = set_identity(context, o, place);
 	if (!error)

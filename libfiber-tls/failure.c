@@ -55,6 +55,10 @@ int fib_tls_fail(struct fiber_tls *tls)
 	char text[FIB_TLS_TEXT];
 
 	fib_tls_queue_text(text, sizeof(text));
+	if (tls->broken == -ENOTSUP)
+		return fib_tls_fail_with(
+			tls, -ENOTSUP,
+			"the peer changes keys, and the kernel, which encrypts, cannot");
 	if (tls->broken)
 		return fib_tls_fail_with(tls, tls->broken, strerror(-tls->broken));
 	if (is_refusal(code) && verdict != X509_V_OK)

@@ -33,6 +33,7 @@ int fiber_tls_info(struct fiber_tls *tls, struct fiber_tls_info *ret)
 		ret->cipher = SSL_get_cipher_name(tls->ssl);
 		ret->alpn = alpn_of(tls);
 		ret->host = host ? host : "";
+		ret->kernel = tls->kernel;
 		ret->resumed = SSL_session_reused(tls->ssl);
 	}
 	pthread_mutex_unlock(&tls->lock);

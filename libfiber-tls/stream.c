@@ -117,14 +117,18 @@ ssize_t fiber_tls_write(struct fiber_tls *tls, const void *buf, size_t size, int
 /* The caller has entered to write. */
 static int close_stream(struct fiber_tls *tls, int64_t deadline)
 {
-	int error;
+	int error, n;
 
-	if (!tls->closing) {
+	while (!tls->closing) {
 		ERR_clear_error();
-		if (SSL_shutdown(tls->ssl) < 0 && tls->broken)
+		n = SSL_shutdown(tls->ssl);
+		if (n < 0 && tls->broken)
 			return fib_tls_fail(tls);
-		tls->closing = true;
+		tls->closing = n >= 0 || SSL_get_error(tls->ssl, n) != SSL_ERROR_WANT_WRITE;
 		ERR_clear_error();
+		error = tls->closing ? 0 : fib_tls_transport_flush(tls, deadline);
+		if (error)
+			return tls->broken ? fib_tls_fail(tls) : error;
 	}
 	error = fib_tls_transport_flush(tls, deadline);
 	return error && tls->broken ? fib_tls_fail(tls) : error;

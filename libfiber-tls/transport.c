@@ -24,6 +24,9 @@
  * A peer that is fast enough keeps the socket ready, and the fiber would never wait. Encryption costs
  * about 100 us for 256 KiB, so after that many bytes the fiber yields.
  *
+ * If the kernel encrypts (kernel.c), `out` and what is sent are the content of data records. A record
+ * of another type is not kept: OpenSSL repeats the write when there is room.
+ *
  * OpenSSL also writes when it reads: answers to key updates, alerts. A peer that sends such requests
  * and never reads would let `out` grow. So beyond OUT_MOST bytes OpenSSL must wait.
  */
@@ -35,6 +38,8 @@
 #include <string.h>
 
 #include <fiber.h>
+
+#include "kernel.h"
 
 #define OUT_MOST    (64u << 10)
 #define BUSY_MOST   (256u << 10)
@@ -131,13 +136,39 @@ static int send_or_keep(struct fiber_tls *tls, const char *bytes, size_t size)
 	return tls->full ? keep(tls, bytes + n, size - (size_t)n) : 0;
 }
 
+static int send_kept(struct fiber_tls *tls);
+
+/* Send a record of another type than data through the kernel. Returns as send_or_keep(). */
+static int send_typed(struct fiber_tls *tls, const char *bytes, size_t size)
+{
+	int error = tls->broken;
+	ssize_t n;
+
+	if (!error && tls->out_end)
+		error = send_kept(tls);
+	if (error)
+		return error;
+	n = fib_tls_kernel_send(tls, tls->type, bytes, size);
+	tls->full = n == -EAGAIN;
+	if (n < 0)
+		return (int)n;
+	/* From here on the peer expects other keys: see kernel.c. */
+	if (tls->type == SSL3_RT_HANDSHAKE && bytes[0] == SSL3_MT_KEY_UPDATE)
+		tls->broken = -ENOTSUP;
+	tls->type = 0;
+	return 0;
+}
+
 static int on_write(BIO *bio, const char *bytes, int size)
 {
 	struct fiber_tls *tls = BIO_get_data(bio);
 	int error;
 
 	BIO_clear_retry_flags(bio);
-	error = send_or_keep(tls, bytes, (size_t)size);
+	if (tls->type)
+		error = send_typed(tls, bytes, (size_t)size);
+	else
+		error = send_or_keep(tls, bytes, (size_t)size);
 	if (error == -EAGAIN)
 		BIO_set_retry_write(bio);
 	else if (error)
@@ -145,15 +176,35 @@ static int on_write(BIO *bio, const char *bytes, int size)
 	return error ? -1 : size;
 }
 
+/* What was encrypted by OpenSSL must have left before the kernel encrypts. */
+static bool start_kernel(struct fiber_tls *tls, bool sends, void *keys)
+{
+	if (!sends || tls->broken || (tls->out_end && send_kept(tls)))
+		return false;
+	tls->kernel = fib_tls_kernel_start(tls, keys);
+	return tls->kernel;
+}
+
 static long on_control(BIO *bio, int command, long number, void *pointer)
 {
-	const struct fiber_tls *tls = BIO_get_data(bio);
+	struct fiber_tls *tls = BIO_get_data(bio);
 
-	(void)number;
-	(void)pointer;
-	if (command == BIO_CTRL_EOF)
+	switch (command) {
+	case BIO_CTRL_EOF:
 		return tls->eof;
-	return command == BIO_CTRL_FLUSH;
+	case BIO_CTRL_FLUSH:
+		return 1;
+	case FIB_TLS_KERNEL_START:
+		return start_kernel(tls, number != 0, pointer);
+	case BIO_CTRL_GET_KTLS_SEND:
+		return tls->kernel;
+	case FIB_TLS_KERNEL_TYPE:
+	case FIB_TLS_KERNEL_NO_TYPE:
+		tls->type = command == FIB_TLS_KERNEL_TYPE ? (int)number : 0;
+		return 0;
+	default:
+		return 0;
+	}
 }
 
 static void make_method(void)
@@ -224,6 +275,9 @@ int fib_tls_transport_flush(struct fiber_tls *tls, int64_t deadline)
 {
 	int error = 0;
 
+	/* A typed record was refused, and is not among what is kept. */
+	if (tls->type && !tls->out_end)
+		return wait_for(tls, POLLOUT, deadline);
 	while (tls->out_end && !error) {
 		error = tls->broken ? tls->broken : send_kept(tls);
 		if (error == -EAGAIN)

@@ -26,6 +26,7 @@
  *	-ECONNABORTED  the stream ended without the peer's closing message: it may be cut short
  *	-EBADF         the socket was closed with fiber_close() during the call
  *	-ECONNRESET, -EPIPE and other errors of recv(2) and send(2)
+ *	-ENOTSUP       the peer has changed keys, and the kernel, which encrypts, cannot
  *	-ENOMEM        OpenSSL got no memory
  *
  * Handshakes need 32 KiB of stack. No call is async-signal-safe. A connection does not survive
@@ -49,6 +50,7 @@ struct ssl_ctx_st; /* OpenSSL's SSL_CTX */
 #define FIBER_TLS_NO_VERIFY 1u /* client: accept any certificate: for tests only */
 #define FIBER_TLS_NEED_CERT 2u /* server: demand a certificate of the client, signed by ca */
 #define FIBER_TLS_NO_RESUME 4u /* neither resume sessions nor offer tickets */
+#define FIBER_TLS_KERNEL    8u /* let the kernel encrypt what is sent, where it can (kTLS) */
 
 /* Set size to sizeof(struct fiber_tls_options); zero is a default. Strings are copied. */
 struct fiber_tls_options {
@@ -145,6 +147,7 @@ struct fiber_tls_info {
 	const char *cipher;  /* "TLS_AES_256_GCM_SHA384" */
 	const char *alpn;    /* "h2" */
 	const char *host;    /* the name that the client has sent (SNI) */
+	bool kernel;	     /* the kernel encrypts what is sent (kTLS) */
 	bool resumed;	     /* a session was resumed; no certificate was exchanged */
 };
 

@@ -9,8 +9,10 @@
 
 #include "tests/system/carriers.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -68,6 +70,31 @@ static inline void pair_contexts(struct pair *p, const struct fiber_tls_options 
 static inline void pair_connect(struct pair *p, const char *host)
 {
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, p->fds), 0);
+	assert_int_equal(fiber_tls_new(p->server_context, p->fds[0], NULL, &p->server), 0);
+	assert_int_equal(fiber_tls_new(p->client_context, p->fds[1], host, &p->client), 0);
+}
+
+/* Two ends of a TCP connection. */
+static inline void pair_tcp(int fds[2])
+{
+	struct sockaddr_in at = {.sin_family = AF_INET};
+	socklen_t size = sizeof(at);
+	const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	assert_int_equal(bind(listener, (struct sockaddr *)&at, size), 0);
+	assert_int_equal(listen(listener, 1), 0);
+	assert_int_equal(getsockname(listener, (struct sockaddr *)&at, &size), 0);
+	fds[1] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	assert_int_equal(connect(fds[1], (struct sockaddr *)&at, size), 0);
+	fds[0] = accept(listener, NULL, NULL);
+	assert_true(fds[0] >= 0);
+	close(listener);
+}
+
+static inline void pair_connect_tcp(struct pair *p, const char *host)
+{
+	pair_tcp(p->fds);
 	assert_int_equal(fiber_tls_new(p->server_context, p->fds[0], NULL, &p->server), 0);
 	assert_int_equal(fiber_tls_new(p->client_context, p->fds[1], host, &p->client), 0);
 }

@@ -2,9 +2,6 @@
 /* test_stream.c - what is written arrives once and in order, and each end of a stream has a number */
 #include "pair.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-
 #define LARGE ((size_t)3 << 20)
 
 static unsigned char byte_at(size_t i)
@@ -482,24 +479,6 @@ static void test_stream_that_is_cut_short_is_told_from_one_that_was_closed(void 
 	pair_close(&s.p);
 }
 
-/* Two ends of a TCP connection, for a reset. */
-static void connect_tcp(int fds[2])
-{
-	struct sockaddr_in at = {.sin_family = AF_INET};
-	socklen_t size = sizeof(at);
-	const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	assert_int_equal(bind(listener, (struct sockaddr *)&at, size), 0);
-	assert_int_equal(listen(listener, 1), 0);
-	assert_int_equal(getsockname(listener, (struct sockaddr *)&at, &size), 0);
-	fds[1] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	assert_int_equal(connect(fds[1], (struct sockaddr *)&at, size), 0);
-	fds[0] = accept(listener, NULL, NULL);
-	assert_true(fds[0] >= 0);
-	close(listener);
-}
-
 static void *reset(void *arg)
 {
 	const struct linger now = {.l_onoff = 1, .l_linger = 0};
@@ -523,10 +502,7 @@ static void test_stream_that_is_reset_has_that_number(void **state)
 
 	(void)state;
 	pair_contexts(&s.p, NULL, NULL);
-	connect_tcp(s.p.fds);
-	assert_int_equal(fiber_tls_new(s.p.server_context, s.p.fds[0], NULL, &s.p.server), 0);
-	assert_int_equal(fiber_tls_new(s.p.client_context, s.p.fds[1], "localhost", &s.p.client),
-			 0);
+	pair_connect_tcp(&s.p, "localhost");
 	pair_shake(&s.p);
 	carriers_run(reset, &s);
 	assert_int_equal(s.results[0], -ECONNRESET);
