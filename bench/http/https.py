@@ -61,7 +61,9 @@ def measure_once(bench, who, connections, tls, closing):
             return {"cpu": cpu / requests, "rate": rate}
         few, opening, _ = load(bench, server, connections, SHORT)
         many, cpu, rate = load(bench, server, connections, SHORT + bench.options.seconds)
-        return {"cpu": (cpu - opening) / max(many - few, 1), "rate": rate}
+        if many <= few or cpu <= opening:
+            raise RuntimeError("the long run did no more than the short one")
+        return {"cpu": (cpu - opening) / (many - few), "rate": rate}
 
 
 def add_rows(bench, what, unit, medians, limits):
