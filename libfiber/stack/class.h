@@ -51,12 +51,15 @@ static inline size_t fib_class_guard(unsigned class)
 void fib_class_push(struct fib_stack_class *c, const struct fib_stack *stack);
 void fib_class_push_cold(struct fib_stack_class *c, const struct fib_stack *stack);
 
-/* Take a stack; the class must not be empty. It may be without a guard: fib_class_guard_waiting(). */
+/* Take a stack, which has its guard; the class must not be empty. */
 void fib_class_pop(struct fib_stack_class *c, struct fib_stack *ret);
 
+/* The same, but the stack may have no guard yet. The caller makes it, without the lock. */
+void fib_class_pop_bare(struct fib_stack_class *c, struct fib_stack *ret);
+
 /*
- * Guard those of the n stacks of one class that have no guard yet; neighbours in one call. Without
- * the lock if they were taken: this takes a microsecond for each. If it fails, the program ends.
+ * Guard those of the n stacks of one class that have no guard yet; neighbours in one call. Takes a
+ * microsecond for each. Without the lock if they were taken. If it fails, the program ends.
  */
 void fib_class_guard_waiting(struct fib_stack *stacks, unsigned n);
 

@@ -54,7 +54,7 @@ static void fill(struct fib_stack_class *c, unsigned class, struct fib_stack_cac
 	if (n > FIB_STACK_CACHE / 2)
 		n = FIB_STACK_CACHE / 2;
 	for (i = n; i; i--)
-		fib_class_pop(c, &cache->stacks[i - 1]);
+		fib_class_pop_bare(c, &cache->stacks[i - 1]);
 	cache->class = class;
 	cache->count = (unsigned)n;
 }
@@ -67,24 +67,22 @@ static bool take_cached(struct fib_stack_cache *cache, unsigned class, struct fi
 	return true;
 }
 
-/* Take one that is not promised, and more into an empty cache: then *ret is the newest of it. */
-static void take_free(struct fib_stack_class *c, unsigned class, struct fib_stack_cache *cache,
+/* Under the lock: take one, or fill the empty cache if more are not promised. True: filled. */
+static bool take_free(struct fib_stack_class *c, unsigned class, struct fib_stack_cache *cache,
 		      struct fib_stack *ret)
 {
-	ret->low = NULL;
-	if (cache && !cache->count)
+	const bool fills = cache && !cache->count && c->count - c->promised > 1;
+
+	if (fills)
 		fill(c, class, cache);
 	else
 		fib_class_pop(c, ret);
+	return fills;
 }
 
-/* After take_free(), without the lock: all that were taken get their guards. */
-static void guard_taken(struct fib_stack_cache *cache, struct fib_stack *ret)
+/* Without the lock, after fill(): make the guards, and take the newest. */
+static void take_filled(struct fib_stack_cache *cache, struct fib_stack *ret)
 {
-	if (ret->low) {
-		fib_class_guard_waiting(ret, 1);
-		return;
-	}
 	fib_class_guard_waiting(cache->stacks, cache->count);
 	*ret = cache->stacks[--cache->count];
 }
@@ -92,6 +90,7 @@ static void guard_taken(struct fib_stack_cache *cache, struct fib_stack *ret)
 int fib_stack_take(struct fib_stack_cache *cache, size_t size, struct fib_stack *ret)
 {
 	struct fib_stack_class *c;
+	bool filled = false;
 	unsigned class;
 	int rc = 0;
 
@@ -103,12 +102,12 @@ int fib_stack_take(struct fib_stack_cache *cache, size_t size, struct fib_stack 
 	c = &classes[class];
 	fib_spin_lock(&c->lock);
 	if (c->count > c->promised)
-		take_free(c, class, cache, ret);
+		filled = take_free(c, class, cache, ret);
 	else
 		rc = fib_class_cut(c, class, ret);
 	fib_spin_unlock(&c->lock);
-	if (rc == 0)
-		guard_taken(cache, ret);
+	if (filled)
+		take_filled(cache, ret);
 	return rc;
 }
 
@@ -181,6 +180,7 @@ void fib_stack_unpromise_many(struct fib_stack_cache *cache, unsigned class)
 void fib_stack_take_promised(struct fib_stack_cache *cache, unsigned class, struct fib_stack *ret)
 {
 	struct fib_stack_class *c = &classes[class];
+	bool filled;
 
 	if (take_cached(cache, class, ret)) {
 		fib_stack_unpromise(cache, class);
@@ -188,9 +188,10 @@ void fib_stack_take_promised(struct fib_stack_cache *cache, unsigned class, stru
 	}
 	fib_spin_lock(&c->lock);
 	c->promised--;
-	take_free(c, class, cache, ret);
+	filled = take_free(c, class, cache, ret);
 	fib_spin_unlock(&c->lock);
-	guard_taken(cache, ret);
+	if (filled)
+		take_filled(cache, ret);
 }
 
 int fib_stack_class(size_t size, size_t guard, unsigned *ret_class, size_t *ret_size)
