@@ -66,6 +66,7 @@ static void in_child(void)
 	fib_thread_wait_forget();
 	fib_descriptor_forget_all();
 	fib_name_forget();
+	fib_stack_forget();
 	in_parent();
 }
 

@@ -72,20 +72,18 @@ static struct fib_peer peers[PEERS];
 static int64_t next_tick;    /* INT64_MAX: resting */
 static int64_t accept_after; /* 0: at once */
 static struct fib_cpu_budget cpu_budget;
-static struct {
-	int64_t at; /* not before */
-	bool more;
-} guards;
+static bool resting;	  /* every carrier sleeps: ticks are only for guards, until one wakes */
+static int64_t guards_at; /* not before */
 
 /* Make some guards of stacks mappings of their own (stack/guard.c). Returns the pause until the next
  * tick; 0: none is needed. */
 static int64_t separate_guards(int64_t now, int64_t pause)
 {
-	if (now >= guards.at) {
-		guards.more = fib_guard_separate(GUARDS);
-		guards.at = now + GUARDS_EVERY;
+	if (now >= guards_at) {
+		fib_guard_separate(GUARDS);
+		guards_at = now + GUARDS_EVERY;
 	}
-	return guards.more && !pause ? GUARDS_EVERY : pause;
+	return !pause && fib_guard_waits() ? GUARDS_EVERY : pause;
 }
 
 static void tick(int64_t now)
@@ -95,6 +93,7 @@ static void tick(int64_t now)
 	if (now < next_tick)
 		return;
 	pause = fib_tick(now);
+	resting = !pause;
 	fib_recording_look(now);
 	pause = separate_guards(now, pause);
 	next_tick = fib_tick_timer_next(&tick_timer, now, pause);
@@ -251,8 +250,9 @@ static void look_at(const struct pollfd slots[SLOTS], int64_t now)
 		fib_waker_lose();
 	else if (slots[SLOT_EVENT].revents) {
 		fib_waker_clear();
-		if (next_tick == INT64_MAX)
+		if (resting)
 			next_tick = now;
+		resting = false;
 	}
 	fib_tick_timer_look(&tick_timer, &slots[SLOT_TICK_TIMER]);
 	if (slots[SLOT_CONTROL_SOCKET].revents & POLLNVAL)

@@ -177,7 +177,8 @@ static int map_slab(struct fib_stack_class *c, unsigned class, size_t stride)
 static int guard_some(struct fib_stack_class *c, size_t guard, size_t stride)
 {
 	const size_t left = (size_t)(c->end - c->next) / stride;
-	const unsigned n = guards_at_once(guard);
+	/* Split at once, many would take too long under the lock. */
+	const unsigned n = fib_guard_splits_at_once() ? 1 : guards_at_once(guard);
 	int rc;
 
 	rc = fib_guard(c->next, guard, stride, left < n ? (unsigned)left : n);

@@ -29,6 +29,8 @@
  * fiber. 1 MiB would cost 2 KiB more. With -fstack-clash-protection, which touches each page of a
  * frame, any guard stops every frame; the size matters for code compiled without it.
  *
+ * A guard that is made again after fiber_trim() counts again.
+ *
  * A guard inside a mapping cannot fail for lack of mappings, only for lack of memory for its page
  * tables, as the first access to the stack can. So it can be made when the stack is first taken: a
  * stack that is only promised takes no page tables (class.c).
@@ -49,10 +51,11 @@
 
 static struct {
 	_Atomic uint32_t lock;
-	/* A: number of guards ever made inside, not counted further than a little over SPLITS */
+	/* A: number of guards made inside, not counted further than a little over SPLITS */
 	_Atomic uint32_t made;
 	uint32_t split;	       /* L: the first of these are mappings of their own */
 	uint32_t ripe;	       /* L: those made before the last call of fib_guard_separate() */
+	bool stuck;	       /* L: the last one could not be turned back */
 	_Atomic bool inside;   /* A: the last guard was made inside */
 	_Atomic bool deferred; /* A: see guard.h */
 	struct {
@@ -100,47 +103,75 @@ static void split_some(uint32_t limit, unsigned n)
 	}
 }
 
-/* Under the lock: turn up to n of those that were split into guards inside. */
+/* Under the lock: turn up to n of those that were split into guards inside. In locked memory they stay. */
 static void join_some(unsigned n)
 {
-	for (; n && guards.split; n--) {
-		guards.split--;
-		fib_os_guard_join(fib_load(&guards.guard[guards.split].at),
-				  guards.guard[guards.split].size);
+	guards.stuck = false;
+	for (; n && guards.split && !guards.stuck; n--) {
+		const uint32_t last = guards.split - 1;
+
+		guards.stuck = fib_os_guard_join(fib_load(&guards.guard[last].at),
+						 guards.guard[last].size) < 0;
+		if (!guards.stuck)
+			guards.split = last;
 	}
 }
 
-static bool too_many(void)
+static bool too_many(uint32_t made)
 {
-	return fib_load(&guards.made) > SPLITS;
+	return made > SPLITS;
 }
 
-bool fib_guard_separate(unsigned n)
+void fib_guard_separate(unsigned n)
 {
-	bool more;
+	const uint32_t made = fib_load(&guards.made);
 
 	fib_spin_lock(&guards.lock);
-	if (too_many()) {
+	if (too_many(made)) {
 		join_some(n);
-		more = guards.split > 0;
 	} else {
 		split_some(guards.ripe, n);
-		guards.ripe = fib_load(&guards.made);
-		more = guards.split < guards.ripe;
+		guards.ripe = made;
 	}
 	fib_spin_unlock(&guards.lock);
-	return more;
+}
+
+bool fib_guard_waits(void)
+{
+	const uint32_t made = fib_load(&guards.made);
+	bool waits;
+
+	fib_spin_lock(&guards.lock);
+	waits = too_many(made) ? guards.split > 0 && !guards.stuck : guards.split < made;
+	fib_spin_unlock(&guards.lock);
+	return waits;
 }
 
 /* Without a service thread: two for each guard, so that all are done when there are twice as many. */
 static void separate_now(unsigned n)
 {
+	const uint32_t made = fib_load(&guards.made);
+
 	fib_spin_lock(&guards.lock);
-	if (too_many())
+	if (too_many(made))
 		join_some(2 * n);
 	else
-		split_some(fib_load(&guards.made), 2 * n);
+		split_some(made, 2 * n);
 	fib_spin_unlock(&guards.lock);
+}
+
+/* A guard that another thread was noting has an empty place: end before it. */
+void fib_guard_forget(void)
+{
+	uint32_t i;
+
+	if (too_many(fib_load(&guards.made)))
+		return;
+	for (i = guards.split; i < fib_load(&guards.made) && fib_load(&guards.guard[i].at); i++)
+		;
+	fib_store(&guards.made, i);
+	if (guards.ripe > i)
+		guards.ripe = i;
 }
 
 int fib_guard(void *at, size_t size, size_t stride, unsigned n)
@@ -163,9 +194,14 @@ bool fib_guard_can_wait(void)
 	return fib_load(&guards.inside);
 }
 
+bool fib_guard_stays_inside(void)
+{
+	return fib_load(&guards.inside) && too_many(fib_load(&guards.made));
+}
+
 bool fib_guard_splits_at_once(void)
 {
-	return !fib_load(&guards.deferred) && !too_many();
+	return !fib_load(&guards.deferred) && !too_many(fib_load(&guards.made));
 }
 
 void fib_guard_defer(bool deferred)

@@ -16,14 +16,20 @@ int fib_guard(void *at, size_t size, size_t stride, unsigned n);
 
 /*
  * Turn up to n guards into what suits the number of guards of the process: see guard.c. Only those
- * that are older than the last call. Takes some microseconds for each. Returns whether there are
- * more. Called again and again by one thread while fib_guard_defer(true); else whoever makes a guard
- * does this too, at once.
+ * that are older than the last call. Takes some microseconds for each. Called again and again by one
+ * thread while fib_guard_defer(true); else whoever makes a guard does this too, at once.
  */
-bool fib_guard_separate(unsigned n);
+void fib_guard_separate(unsigned n);
 void fib_guard_defer(bool deferred);
 
-/* Returns whether the next guard is split before its stack is used. Any thread. */
+/* Returns whether there is work for fib_guard_separate(). */
+bool fib_guard_waits(void);
+
+/* Returns whether guards are made inside their mapping and not split later. Any thread. */
+bool fib_guard_stays_inside(void);
+
+/* Returns whether a guard that is made inside its mapping is split before its stack is used. Any
+ * thread. */
 bool fib_guard_splits_at_once(void);
 
 /*
@@ -32,6 +38,9 @@ bool fib_guard_splits_at_once(void);
  * true unless the kernel refuses such a guard.
  */
 bool fib_guard_can_wait(void);
+
+/* In a forked child, whose other threads may have been making guards. Under the lock. */
+void fib_guard_forget(void);
 
 /* Lock out other threads while the process forks. */
 void fib_guard_lock(void);

@@ -320,6 +320,11 @@ void fib_stack_lock_pool(void)
 	fib_slabs_lock();
 }
 
+void fib_stack_forget(void)
+{
+	fib_guard_forget();
+}
+
 void fib_stack_unlock_pool(void)
 {
 	unsigned i;

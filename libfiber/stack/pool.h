@@ -91,6 +91,8 @@ unsigned fib_stack_cached(const struct fib_stack_cache *cache);
 /* Lock out other threads while the process forks. */
 void fib_stack_lock_pool(void);
 void fib_stack_unlock_pool(void);
+/* In the child, before it unlocks. */
+void fib_stack_forget(void);
 
 /* Bytes to add to a take, so that the wanted size remains below the colour. */
 #define FIB_STACK_COLOURS 3072u

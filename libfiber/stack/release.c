@@ -11,7 +11,8 @@
  * stacks are taken out of the class, a portion at a time. No thread can take them meanwhile, but
  * the class may have to cut new ones. Promised stacks stay: a fiber may start at any moment.
  *
- * A run may contain guards that split the mapping (guard.c). They still fault without entries.
+ * While guards are split (guard.c) a run is several mappings, and no table would be freed: so only
+ * pages are dropped then. A run may still contain some such guards. They fault without entries.
  */
 #include "stack/release.h"
 
@@ -111,7 +112,8 @@ static void drop_run(struct fib_stack *stacks, size_t n)
 
 	for (i = 0; i < n; i++)
 		guarded |= stacks[i].guard != 0;
-	if (!guarded || n * stride < WHOLE_RUNS)
+	/* In locked memory no guard could be made again. */
+	if (!guarded || n * stride < WHOLE_RUNS || fib_os_is_locked(low))
 		return;
 	/* Also if a call fails: it may have removed some. */
 	for (i = 0; i < n; i++)
@@ -159,7 +161,7 @@ size_t fib_class_release(struct fib_stack_class *c)
 {
 	const size_t bytes = drop_pages(c);
 
-	if (fib_guard_can_wait())
+	if (fib_guard_stays_inside())
 		drop_tables(c);
 	return bytes;
 }

@@ -90,14 +90,18 @@ static void test_deferred_guards_split_when_they_are_older_than_the_last_call(vo
 	assert_all_fault(SOME);
 	assert_in_range(mappings(), before - 2, before + 2);
 	/* None of them is older than a call. */
-	assert_true(fib_guard_separate(SOME));
+	fib_guard_separate(SOME);
+	assert_true(fib_guard_waits());
 	assert_in_range(mappings(), before - 2, before + 2);
-	assert_true(fib_guard_separate(SOME / 2));
+	fib_guard_separate(SOME / 2);
+	assert_true(fib_guard_waits());
 	assert_in_range(mappings(), before + SOME - 4, before + SOME + 4);
-	assert_false(fib_guard_separate(SOME));
+	fib_guard_separate(SOME);
+	assert_false(fib_guard_waits());
 	assert_in_range(mappings(), before + 2 * SOME - 4, before + 2 * SOME + 4);
 	assert_all_fault(SOME);
-	assert_false(fib_guard_separate(SOME));
+	fib_guard_separate(SOME);
+	assert_false(fib_guard_waits());
 }
 
 /* After the test above. */
@@ -110,12 +114,15 @@ static void test_deferred_guards_join_again_when_there_are_too_many(void **state
 		skip();
 	guard(SOME, ALL);
 	assert_in_range(mappings(), before - 2, before + 2);
-	assert_true(fib_guard_separate(SOME / 2));
+	fib_guard_separate(SOME / 2);
+	assert_true(fib_guard_waits());
 	assert_in_range(mappings(), before - SOME - 4, before - SOME + 4);
-	assert_false(fib_guard_separate(SOME));
+	fib_guard_separate(SOME);
+	assert_false(fib_guard_waits());
 	assert_in_range(mappings(), before - 2 * SOME - 4, before - 2 * SOME + 4);
 	assert_all_fault(ALL);
-	assert_false(fib_guard_separate(SOME));
+	fib_guard_separate(SOME);
+	assert_false(fib_guard_waits());
 }
 
 int main(void)
