@@ -75,10 +75,12 @@ static bool is_same(const struct ins_live_many *m, size_t at, const struct fib_l
 static bool is_consistent(const struct ins_live *l, size_t at)
 {
 	const struct fib_layout_field *fields = l->source.layout.fields;
-	uint64_t seq;
+	uint64_t seq, id;
 
 	memcpy(&seq, l->many->during + at + fields[FIB_FIELD_SEQ].offset, sizeof seq);
-	return !(seq & 1) && is_same(l->many, at, &fields[FIB_FIELD_SEQ]) &&
+	memcpy(&id, l->many->during + at + fields[FIB_FIELD_ID].offset, sizeof id);
+	/* A record without an id is free: decoding it would clear the caller's row. */
+	return id && !(seq & 1) && is_same(l->many, at, &fields[FIB_FIELD_SEQ]) &&
 	       is_same(l->many, at, &fields[FIB_FIELD_ID]) &&
 	       is_same(l->many, at, &fields[FIB_FIELD_SINCE]);
 }

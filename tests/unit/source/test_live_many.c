@@ -86,6 +86,22 @@ static void test_a_fiber_that_runs_or_has_exited_is_not_given(void **state)
 	assert_true(take(5, &fiber));
 }
 
+/* The caller copies the record by itself then, from the address in the row. */
+static void test_the_row_of_a_fiber_that_is_not_given_is_kept(void **state)
+{
+	struct ins_fiber fiber;
+
+	(void)state;
+	memset(&fiber, 0x5a, sizeof fiber);
+	fiber.row.record = (uint64_t)(uintptr_t)&records[4];
+	fiber.row.id = 5;
+	records[4].id = 0;
+	assert_false(ins_live_many(&live, fiber.row.record, &fiber));
+	assert_int_equal(fiber.row.id, 5);
+	assert_ptr_equal((void *)(uintptr_t)fiber.row.record, &records[4]);
+	assert_int_equal((unsigned char)fiber.row.name[0], 0x5a);
+}
+
 /* A thread that changes a record all the time, as its fiber would: the id is always half the seq. */
 static void *change(void *arg)
 {
@@ -162,6 +178,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		EACH(test_each_record_is_given_with_its_address),
 		EACH(test_a_fiber_that_runs_or_has_exited_is_not_given),
+		EACH(test_the_row_of_a_fiber_that_is_not_given_is_kept),
 		EACH(test_what_is_given_is_of_one_moment),
 		EACH(test_a_new_reading_copies_anew),
 		EACH(test_records_that_cannot_be_copied_so_are_left),
