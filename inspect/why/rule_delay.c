@@ -79,6 +79,20 @@ static int judge(const struct ins_look *look, uint64_t runtime, struct runnable 
 	return rc;
 }
 
+/*
+ * Whether the fibers of an entry are judged with another one's. A snapshot mixes rows with and without
+ * the runtime, and fibers of an unknown runtime count in each runtime.
+ */
+static bool is_judged_elsewhere(const struct ins_runtimes *runtimes, uint64_t id)
+{
+	size_t i;
+
+	for (i = 0; !id && i < runtimes->count; i++)
+		if (runtimes->at[i].id && runtimes->at[i].runnable)
+			return true;
+	return false;
+}
+
 static int find(struct ins_look *look, struct ins_findings *ret)
 {
 	struct ins_runtimes runtimes;
@@ -94,7 +108,8 @@ static int find(struct ins_look *look, struct ins_findings *ret)
 		const uint64_t id = runtimes.at[i].id;
 		int rc;
 
-		if (!runtimes.at[i].runnable || ins_runtimes_kept(&runtimes, id))
+		if (!runtimes.at[i].runnable || is_judged_elsewhere(&runtimes, id) ||
+		    ins_runtimes_kept(&runtimes, id))
 			continue;
 		rc = judge(look, id, &last, &wait_long);
 		if (rc < 0)

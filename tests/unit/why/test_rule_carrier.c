@@ -148,6 +148,20 @@ static void test_carrier_may_be_to_blame_where_the_runtime_is_unknown(void **sta
 	assert_int_equal(findings.count, 1);
 }
 
+/* A snapshot of one runtime mixes rows with and without it. */
+static void test_delay_is_found_once_where_some_runtimes_are_unknown(void **state)
+{
+	struct ins_fiber fiber;
+
+	(void)state;
+	for (unsigned id = 2; id < 22; id++) {
+		fiber = in_runtime(id % 2, in_state(id, FIBER_RUNNABLE, S));
+		stays(&fiber);
+	}
+	assert_int_equal(found(&ins_rule_delay), 1);
+	assert_int_equal(findings.all[0].fibers, 20);
+}
+
 static void test_delay_is_not_a_moment_without_a_cpu(void **state)
 {
 	struct ins_fiber fiber;
@@ -174,6 +188,7 @@ int main(void)
 		RULE_TEST(test_carrier_is_not_to_blame_for_fibers_of_another_runtime),
 		RULE_TEST(test_carrier_is_to_blame_for_those_of_its_runtime_only),
 		RULE_TEST(test_carrier_may_be_to_blame_where_the_runtime_is_unknown),
+		RULE_TEST(test_delay_is_found_once_where_some_runtimes_are_unknown),
 		RULE_TEST(test_delay_is_not_a_moment_without_a_cpu),
 	};
 
