@@ -44,6 +44,21 @@ static bool is_signalled(unsigned wait_kind)
 	       wait_kind == FIB_WAIT_EVENT;
 }
 
+/* Whether the object of a fiber that stayed had the same toucher in the earlier reading. */
+static bool was_touched(const struct ins_look *look, const struct ins_fiber *fiber)
+{
+	struct ins_fiber before;
+	ssize_t at;
+
+	if (look->single)
+		return true;
+	at = ins_table_find(look->earlier.table, fiber->row.id);
+	if (at < 0)
+		return false;
+	ins_table_get(look->earlier.table, (size_t)at, &before);
+	return before.row.toucher == fiber->row.toucher;
+}
+
 static bool may_have_it(const struct ins_look *look, const struct ins_fiber *fiber)
 {
 	const struct fib_row *row = &fiber->row;
@@ -51,7 +66,8 @@ static bool may_have_it(const struct ins_look *look, const struct ins_fiber *fib
 	return is_signalled(row->wait_kind) && row->toucher &&
 	       row->toucher != FIB_TOUCHER_SEVERAL && ins_look_waits(fiber) &&
 	       ins_look_knows_age(fiber) && row->deadline == INT64_MAX &&
-	       row->age >= INS_LOOK_LONG && ins_look_stayed(look, fiber);
+	       row->age >= INS_LOOK_LONG && ins_look_stayed(look, fiber) &&
+	       was_touched(look, fiber);
 }
 
 /* By object, of one object by toucher, the longest wait first. */

@@ -163,6 +163,18 @@ static void test_signal_is_not_lost_while_its_sender_lives_in_one_reading(void *
 	assert_int_equal(found(), 0);
 }
 
+/* Its only sender was born, sent it and ended between the readings: another may come. */
+static void test_signal_is_not_lost_if_its_sender_was_in_no_reading(void **state)
+{
+	struct ins_fiber fiber = waiter(1, FIB_WAIT_COND, 2 * S);
+
+	(void)state;
+	waiting_put(&after, &fiber);
+	fiber.row.toucher = 0;
+	waiting_put(&before, &fiber);
+	assert_int_equal(found(), 0);
+}
+
 static void test_signal_is_not_lost_where_nobody_or_several_sent_it(void **state)
 {
 	struct ins_fiber fiber = waiter(1, FIB_WAIT_COND, S);
@@ -252,6 +264,7 @@ int main(void)
 		SIGNAL_TEST(test_signal_says_the_name_of_one_that_is_not_joined_yet),
 		SIGNAL_TEST(test_signal_is_not_lost_while_its_sender_lives),
 		SIGNAL_TEST(test_signal_is_not_lost_while_its_sender_lives_in_one_reading),
+		SIGNAL_TEST(test_signal_is_not_lost_if_its_sender_was_in_no_reading),
 		SIGNAL_TEST(test_signal_is_not_lost_where_nobody_or_several_sent_it),
 		SIGNAL_TEST(
 			test_signal_is_not_lost_for_one_that_has_a_deadline_or_is_young_or_was_woken),
