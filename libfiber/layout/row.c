@@ -241,11 +241,16 @@ static int read_worker(const struct fib_layout *layout, const struct fib_row *ro
 		       fib_read_fn *read, void *reader, uint64_t *ret)
 {
 	const struct fib_layout_field f = layout->worker;
+	int rc;
 
 	if (row->wait_kind != FIB_WAIT_OFFLOAD || f.size != sizeof *ret || !row->wait_arg ||
 	    row->wait_arg == FIB_ROW_UNKNOWN)
 		return 0;
-	return read(reader, row->wait_arg + f.offset, ret, sizeof *ret);
+	rc = read(reader, row->wait_arg + f.offset, ret, sizeof *ret);
+	/* Only a thread runs such a call: another value is of memory that was reused. */
+	if (rc == 0 && !(*ret & FIB_HOLDER_THREAD))
+		*ret = 0;
+	return rc;
 }
 
 int fib_row_resolve(const struct fib_layout *layout, struct fib_row *row, fib_read_fn *read,

@@ -264,6 +264,9 @@ static void test_row_resolves_the_thread_that_runs_its_call(void **state)
 	l.worker = (struct fib_layout_field){4, 8};
 	assert_int_equal(fib_row_resolve(&l, &row, read_object, &base), 0);
 	assert_true(row.holder == (4711 | FIB_HOLDER_THREAD));
+	memset(object + 40, 0x11, sizeof(uint64_t)); /* no thread */
+	assert_int_equal(fib_row_resolve(&l, &row, read_object, &base), 0);
+	assert_int_equal(row.holder, 0);
 	row.wait_arg = 0; /* not queued yet */
 	assert_int_equal(fib_row_resolve(&l, &row, read_object, &base), 0);
 	assert_int_equal(row.holder, 0);
