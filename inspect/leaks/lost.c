@@ -9,7 +9,8 @@
  *
  * A core has no data of epoll, which may be the only pointer to an object: what is found in a core is
  * not certain. Neither is anything if memory could not be read. An earlier reading of the same process is a
- * second look at a core: what was not in the same wait then is left out (lost_before.h).
+ * second look at a core: what was not in the same wait then is left out (lost_before.h), with all that it
+ * reaches.
  *
  * A process that is stopped, or a core, is looked at once. A healthy program costs one look.
  */
@@ -135,13 +136,30 @@ static void keep_lost(struct finding *f, const struct ins_lost_look *look)
 	f->count = f->ret->parked = 0;
 	for (i = 0; i < ins_table_count(look->table); i++) {
 		f->held[i] = ins_mark_held(look->mark, i);
-		f->ret->moved +=
-			f->before && f->moved[i] && !f->held[i] && !ins_mark_alive(look->mark, i);
 		f->lost[i] = f->lost[i] && !f->moved[i] && !ins_mark_alive(look->mark, i);
 		f->moves |= f->moved[i];
 		f->count += f->lost[i];
 		f->ret->parked += !f->moved[i] && !f->held[i] && parks(look->table, i);
 	}
+}
+
+/*
+ * Something that is not in the core has woken a fiber that moved since the earlier reading. So all that
+ * it reaches is alive. Count first those that would have been lost.
+ */
+static int mark_moved(struct finding *f, const struct ins_lost_look *look)
+{
+	const size_t n = ins_table_count(look->table);
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i < n; i++)
+		f->ret->moved += f->moved[i] && !ins_mark_held(look->mark, i) &&
+				 !ins_mark_alive(look->mark, i);
+	for (i = 0; rc == 0 && i < n; i++)
+		if (f->moved[i])
+			rc = ins_mark_more_fiber(look->mark, i);
+	return rc;
 }
 
 /* Look once. runs: the process runs meanwhile. */
@@ -155,6 +173,8 @@ static int look_once(struct finding *f, struct ins_lost_look *look, bool runs)
 	rc = ins_lost_look(look);
 	if (rc == 0 && runs)
 		rc = ins_lost_look_again(look);
+	if (rc == 0 && f->before)
+		rc = mark_moved(f, look);
 	if (rc == 0)
 		keep_lost(f, look);
 	if (rc == 0)

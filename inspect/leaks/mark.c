@@ -528,6 +528,12 @@ int ins_mark_all(struct ins_mark *mark)
 	return drain(m);
 }
 
+int ins_mark_more_fiber(struct ins_mark *mark, size_t i)
+{
+	wake(mark, (uint32_t)i);
+	return ins_mark_more_word(mark, mark->fibers[i].fiber.object);
+}
+
 void ins_mark_again(struct ins_mark *mark)
 {
 	size_t i;

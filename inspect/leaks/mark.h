@@ -63,6 +63,9 @@ int ins_mark_fiber(struct ins_mark *mark, const struct ins_mark_fiber *fiber);
 /* Mark all that is alive. 0 or -ENOMEM. Once. */
 int ins_mark_all(struct ins_mark *mark);
 
+/* After ins_mark_all(): fiber i is alive too. 0 or -ENOMEM. */
+int ins_mark_more_fiber(struct ins_mark *mark, size_t i);
+
 /*
  * After ins_mark_all(), the process has run on: mark from what has moved meanwhile. Memory is read
  * anew from here on, what was marked is followed once more, and free memory of malloc() is followed

@@ -160,6 +160,7 @@ static void test_only_what_waited_before_is_confirmed(void **state)
 	struct ins_table *before;
 
 	(void)state;
+	fibers[0].row.wait_object = MARKED_BASE + RECORDS + 0x8000;
 	assert_int_equal(ins_table_new(&before), 0);
 	assert_int_equal(ins_table_add(before, &fibers[0]), 0);
 	then.row.seq -= 2;
@@ -170,6 +171,28 @@ static void test_only_what_waited_before_is_confirmed(void **state)
 	assert_int_equal(lost.moved, 2);
 	assert_int_equal(lost.unsure, 1);
 	assert_false(lost.certain);
+	ins_table_free(before);
+}
+
+/* It was woken before, so it may be again; then it wakes the fiber whose object is on its stack. */
+static void test_what_a_fiber_that_moved_reaches_is_not_lost(void **state)
+{
+	struct ins_table *before;
+
+	(void)state;
+	fibers[0].row.wait_object = MARKED_BASE + RECORDS + 0x8000;
+	fibers[2].row.wait_object = MARKED_BASE + STACKS + 0x8000;
+	marked_put(STACKS + 0x1000 + 0x900, MARKED_BASE + RECORDS + 0x8000);
+	assert_int_equal(ins_table_new(&before), 0);
+	assert_int_equal(ins_table_add(before, &fibers[0]), 0);
+	fibers[1].row.seq -= 2;
+	assert_int_equal(ins_table_add(before, &fibers[1]), 0);
+	fibers[1].row.seq += 2;
+	assert_int_equal(ins_table_add(before, &fibers[2]), 0);
+	assert_int_equal(ins_lost_find_since(&source, before, &lost, &error), 0);
+	assert_int_equal(lost.count, 1);
+	assert_int_equal(lost.at[0], 2);
+	assert_int_equal(lost.moved, 1);
 	ins_table_free(before);
 }
 
@@ -196,6 +219,7 @@ int main(void)
 		EACH(test_nothing_is_listed_if_memory_cannot_be_read),
 		EACH(test_fibers_whose_object_is_reached_are_not),
 		EACH(test_only_what_waited_before_is_confirmed),
+		EACH(test_what_a_fiber_that_moved_reaches_is_not_lost),
 		EACH(test_a_source_without_memory_is_refused_by_name),
 	};
 
