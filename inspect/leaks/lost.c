@@ -40,7 +40,7 @@ struct finding {
 	int64_t began;
 	/* By index of the table: lost in all looks so far; something alive has its handle. */
 	bool *lost, *held, *moved;
-	size_t count, unknown, unread;
+	size_t count, unknown, unread, missing;
 	bool dead;  /* it is a core */
 	bool moves; /* fibers have run during a look */
 };
@@ -181,6 +181,7 @@ static int look_once(struct finding *f, struct ins_lost_look *look, bool runs)
 		rc = ins_lost_look_check(look);
 	f->unknown = look->unknown;
 	f->unread += look->unread;
+	f->missing += look->missing;
 	lost->looks++;
 	lost->bytes = look->windows ? ins_windows_bytes(look->windows) : 0;
 	ins_lost_look_end(look);
@@ -266,6 +267,12 @@ static bool say_unsure(struct finding *f, size_t n)
 				 "%zu %s lost, but the registers of %zu %s are not known: a stop "
 				 "could end a system call, or is not allowed; --stop reads them",
 				 n, fibers, f->unknown, f->unknown == 1 ? "thread" : "threads");
+	else if (f->unread && f->missing)
+		ins_problems_add(problems,
+				 "%zu %s lost, but %zu %s missing in the core, where a pointer may "
+				 "be",
+				 n, fibers, f->missing,
+				 f->missing == 1 ? "stack is" : "stacks are");
 	else if (f->unread)
 		ins_problems_add(problems,
 				 "%zu %s lost, but %zu %s of memory could not be read, where a "

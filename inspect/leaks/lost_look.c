@@ -32,7 +32,6 @@
 
 /* A port may save registers below the stack pointer. */
 #define BELOW 512u
-/* Words near a stack pointer, of which one is not 0. */
 /* More blocks of the table of stacks than a valid program has. */
 #define BLOCKS 65536
 /* Bytes that are skipped at most: looking up a page costs a few nanoseconds. */
@@ -66,8 +65,7 @@ static uint64_t run(void *reader, uint64_t address, uint64_t size, bool *ret_the
 	return got;
 }
 
-/* The region that has address, or NULL. */
-static const struct ins_region *find_region(const struct ins_lost_look *look, uint64_t address)
+const struct ins_region *ins_lost_look_region(const struct ins_lost_look *look, uint64_t address)
 {
 	size_t low = 0, high = look->regions.count;
 
@@ -111,7 +109,7 @@ static void on_failure(void *reader, uint64_t address)
 {
 	struct ins_lost_look *look = reader;
 
-	if (!find_region(look, address) || is_in_slab(look, address, address + 1))
+	if (!ins_lost_look_region(look, address) || is_in_slab(look, address, address + 1))
 		return;
 	ins_lost_look_failed(look, address);
 }
@@ -148,7 +146,7 @@ static int add_data(struct ins_lost_look *look, uint64_t low, uint64_t high)
 	int rc = 0;
 
 	while (rc == 0 && low < high) {
-		const struct ins_region *r = find_region(look, low);
+		const struct ins_region *r = ins_lost_look_region(look, low);
 
 		if (!r)
 			break;
@@ -254,11 +252,11 @@ static uint64_t joined(struct ins_table *table, const struct fib_row *row)
  */
 static bool is_stack(struct ins_lost_look *look, uint64_t low, uint64_t end)
 {
-	const struct ins_region *r = find_region(look, low);
+	const struct ins_region *r = ins_lost_look_region(look, low);
 
 	if (is_in_slab(look, low, end))
 		return true;
-	for (; r && end > r->end && !r->file && !r->shared; r = find_region(look, r->end))
+	for (; r && end > r->end && !r->file && !r->shared; r = ins_lost_look_region(look, r->end))
 		;
 	return r && end <= r->end;
 }
@@ -321,7 +319,7 @@ int ins_lost_look(struct ins_lost_look *look)
 	struct ins_source *source = look->source;
 	int rc;
 
-	look->unknown = look->unread = look->failures = 0;
+	look->unknown = look->unread = look->missing = look->failures = 0;
 	look->skipped = 0;
 	rc = source->ops->regions(source, &look->regions);
 	if (look->windows)
@@ -390,7 +388,7 @@ static int mark_new_areas(struct ins_lost_look *look)
 		uint64_t at = now.at[i].start, next;
 
 		for (; rc == 0 && at < now.at[i].end; at = next) {
-			const struct ins_region *r = find_region(look, at);
+			const struct ins_region *r = ins_lost_look_region(look, at);
 
 			next = r ? r->end : next_start(look, at);
 			next = next < now.at[i].end ? next : now.at[i].end;
@@ -413,7 +411,7 @@ int ins_lost_look_check(struct ins_lost_look *look)
 	rc = look->source->ops->regions(look->source, &look->regions);
 	look->unread = look->failures > most ? look->failures - most : 0;
 	for (i = 0; rc == 0 && i < look->failures && i < most; i++)
-		look->unread += find_region(look, look->failed[i]) != NULL;
+		look->unread += ins_lost_look_region(look, look->failed[i]) != NULL;
 	return rc;
 }
 

@@ -35,7 +35,8 @@ struct ins_lost_look {
 	struct ins_unwinder *unwinder; /* NULL: not needed yet */
 	/* -- the result -- */
 	size_t unknown; /* threads whose registers are not known */
-	size_t unread;	/* pages that should be there and could not be read */
+	size_t unread; /* pages that should be there and could not be read; stacks that are missing */
+	size_t missing; /* of these: stacks */
 };
 
 /*
@@ -57,6 +58,9 @@ int ins_lost_look_again(struct ins_lost_look *look);
  * has ended, else 0 or a negative errno.
  */
 int ins_lost_look_check(struct ins_lost_look *look);
+
+/* The region of the look that has address, or NULL. */
+const struct ins_region *ins_lost_look_region(const struct ins_lost_look *look, uint64_t address);
 
 /* -- lost_failed.c -- */
 

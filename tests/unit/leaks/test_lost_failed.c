@@ -13,7 +13,11 @@
 
 #define SP UINT64_C(0x1000)
 
-static uint64_t words[32];
+#define PAGE  4096u
+#define WORDS (PAGE / 8) /* of a page */
+
+static uint64_t words[3 * WORDS];
+static struct ins_region stack = {SP, SP + 3 * PAGE, true, false, false, false};
 static bool readable;
 
 static int memory(void *reader, uint64_t address, void *buf, size_t size)
@@ -33,7 +37,8 @@ static int begin(void **state)
 	(void)state;
 	memset(words, 0, sizeof words);
 	readable = true;
-	look = (struct ins_lost_look){.source = &source};
+	look = (struct ins_lost_look){.source = &source, .regions = {&stack, 1}};
+	stack.end = SP + 3 * PAGE;
 	return 0;
 }
 
@@ -54,7 +59,26 @@ static void test_failed_is_a_stack_of_a_core_that_has_only_zeros(void **state)
 	(void)state;
 	ins_lost_look_stack(&look, SP + 3);
 	assert_int_equal(look.failures, 1);
+	assert_int_equal(look.missing, 1);
 	assert_int_equal(look.failed[0], SP);
+	/* In the last page of a stack. */
+	ins_lost_look_stack(&look, SP + 3 * PAGE - 16);
+	assert_int_equal(look.missing, 2);
+}
+
+static void test_failed_is_no_stack_that_begins_with_a_buffer_of_zeros(void **state)
+{
+	(void)state;
+	words[WORDS - 1] = 1;
+	ins_lost_look_stack(&look, SP);
+	words[WORDS - 1] = 0;
+	words[2 * WORDS - 1] = 1; /* the buffer reaches the next page */
+	ins_lost_look_stack(&look, SP + PAGE - 128);
+	assert_int_equal(look.failures, 0);
+	/* That page is of another area. */
+	stack.end = SP + PAGE;
+	ins_lost_look_stack(&look, SP + PAGE - 128);
+	assert_int_equal(look.failures, 1);
 }
 
 static void test_failed_is_no_stack_with_a_word_that_cannot_be_read_or_that_is_live(void **state)
@@ -78,6 +102,8 @@ int main(void)
 		cmocka_unit_test_setup(test_failed_are_kept_as_far_as_there_is_room_and_all_counted,
 				       begin),
 		cmocka_unit_test_setup(test_failed_is_a_stack_of_a_core_that_has_only_zeros, begin),
+		cmocka_unit_test_setup(test_failed_is_no_stack_that_begins_with_a_buffer_of_zeros,
+				       begin),
 		cmocka_unit_test_setup(
 			test_failed_is_no_stack_with_a_word_that_cannot_be_read_or_that_is_live,
 			begin),
