@@ -82,6 +82,8 @@ static bool append(struct fib_peer *peer, uint64_t index)
 
 	fib_peer_frame_open(peer, FIB_WIRE_STACKS);
 	at = fib_peer_at(peer, &room);
+	/* A copy of a stack that has moved is dropped, and one behind a short row is moved down. */
+	fib_peer_touch(peer, room);
 	if (!fib_sample_stack(index, began, fib_kept_pipe(), &row, at + before, room - before,
 			      &head.stack_size, &head.flags) ||
 	    (c->id && row.id != c->id)) {

@@ -113,6 +113,7 @@ static bool step(struct fib_peer *peer, int64_t now)
 	(void)now;
 	fib_peer_frame_open(peer, FIB_WIRE_THREAD_IS);
 	at = fib_peer_at(peer, &room);
+	fib_peer_touch(peer, sizeof is + FIB_WIRE_THREAD_STACK);
 	is.state = c->id > UINT32_MAX ? FIB_WIRE_THREAD_ENDED
 				      : look((uint32_t)c->id, &is, at + sizeof is);
 	if (is.state == FIB_WIRE_THREAD_MOVED && ++TRIED(c) < TRIES) {

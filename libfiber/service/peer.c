@@ -43,17 +43,33 @@ int fib_peer_open(struct fib_peer *peer, int fd, int64_t now)
 	peer->command = NULL;
 	peer->deadline = now + FIB_PEER_PATIENCE;
 	peer->who = (struct fib_os_who){0};
-	peer->sent = peer->filled = peer->frame = peer->received = peer->most = 0;
+	peer->sent = peer->filled = peer->frame = peer->received = peer->touched = 0;
 	/* Last: a process forked in the middle of this closes what it finds (service.c). */
 	fib_fence_release();
 	peer->fd = fd;
 	return 0;
 }
 
+/*
+ * Rows and stacks have the addresses of records and objects. A search for pointers to these
+ * (inspect/leaks) would find them here, and take them for the program's.
+ */
+static void forget(struct fib_peer *peer)
+{
+	const size_t used = peer->touched;
+
+	memset(peer->out, 0, used < KEPT ? used : KEPT);
+	if (used <= KEPT)
+		return;
+	if (fib_os_is_locked(peer->out + KEPT))
+		memset(peer->out + KEPT, 0, used - KEPT);
+	else
+		fib_os_discard(peer->out + KEPT, OUT_SIZE - KEPT);
+}
+
 void fib_peer_close(struct fib_peer *peer)
 {
 	int fd = peer->fd;
-	size_t used;
 
 	if (fd < 0)
 		return;
@@ -61,15 +77,7 @@ void fib_peer_close(struct fib_peer *peer)
 	fib_fence_release();
 	fib_maps_leave(peer);
 	fib_os_close(fd);
-	if (peer->most > KEPT)
-		fib_os_discard(peer->out + KEPT, OUT_SIZE - KEPT);
-	/*
-	 * Rows have the addresses of records and objects. A search for pointers to these (inspect/leaks)
-	 * would find them here, and take them for the program's. Behind the last byte may be the end of a
-	 * stack, which was moved down over an unsent part of its row.
-	 */
-	used = peer->most + sizeof(struct fib_row);
-	memset(peer->out, 0, used < KEPT ? used : KEPT);
+	forget(peer);
 	memset(&peer->cursor, 0, sizeof peer->cursor);
 }
 
@@ -127,12 +135,19 @@ void *fib_peer_at(struct fib_peer *peer, size_t *ret_room)
 	return peer->out + peer->filled;
 }
 
+void fib_peer_touch(struct fib_peer *peer, size_t length)
+{
+	const size_t end = peer->filled + length;
+
+	fib_check(end <= OUT_SIZE);
+	if (end > peer->touched)
+		peer->touched = end;
+}
+
 void fib_peer_add(struct fib_peer *peer, size_t length)
 {
+	fib_peer_touch(peer, length);
 	peer->filled += length;
-	fib_check(peer->filled <= OUT_SIZE);
-	if (peer->filled > peer->most)
-		peer->most = peer->filled;
 }
 
 void fib_peer_frame_close(struct fib_peer *peer)

@@ -64,7 +64,7 @@ struct fib_peer {
 	bool plain;	     /* read(2) and write(2) do: fib_os_local_read() */
 	unsigned char *out;  /* mapped from the first connection on, NULL before that */
 	size_t sent, filled; /* out[sent, filled) waits to be written */
-	size_t most;	     /* that has been filled of this connection's */
+	size_t touched;	     /* end of what this connection may have written to out */
 	size_t frame;	     /* where the open frame's header is */
 	size_t received;
 	unsigned char in[sizeof(struct fib_wire_header) + FIB_WIRE_REQUEST_MAX];
@@ -97,6 +97,8 @@ void fib_peer_frame(struct fib_peer *peer, enum fib_wire_type type, const void *
 void fib_peer_frame_open(struct fib_peer *peer, enum fib_wire_type type);
 void *fib_peer_at(struct fib_peer *peer, size_t *ret_room);
 void fib_peer_add(struct fib_peer *peer, size_t length);
+/* Before a write of up to length bytes at fib_peer_at() that may not be added: they are cleared at the end. */
+void fib_peer_touch(struct fib_peer *peer, size_t length);
 void fib_peer_frame_close(struct fib_peer *peer);
 void fib_peer_frame_drop(struct fib_peer *peer); /* as if it had not been opened */
 

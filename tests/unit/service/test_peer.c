@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <sys/mman.h>
 
 #include "records.h"
 #include "talk.h"
@@ -253,9 +254,47 @@ static void test_peer_that_is_closed_leaves_nothing_of_its_answer(void **state)
 	talk_run(t);
 	assert_non_null(talk_find(t, FIB_WIRE_END, &length));
 	assert_int_equal(t->peer.fd, -1);
-	assert_true(t->peer.most > 0);
-	for (i = 0; i < t->peer.most; i++)
+	assert_true(t->peer.touched > 0);
+	for (i = 0; i < t->peer.touched; i++)
 		assert_int_equal(t->peer.out[i], 0);
+}
+
+/* Write `length` bytes that no frame keeps; then nothing is left of them. */
+static void expect_forgotten(size_t length)
+{
+	size_t room, i;
+	unsigned char *at;
+
+	fib_peer_frame_open(&t->peer, FIB_WIRE_STACKS);
+	at = fib_peer_at(&t->peer, &room);
+	assert_true(length <= room);
+	fib_peer_touch(&t->peer, length);
+	memset(at, 0x5a, length);
+	fib_peer_frame_drop(&t->peer);
+	fib_peer_close(&t->peer);
+	for (i = 0; i < length; i++)
+		assert_int_equal(at[i], 0);
+}
+
+static void test_peer_that_is_closed_leaves_nothing_of_what_was_dropped(void **state)
+{
+	(void)state;
+	expect_forgotten(5000);
+	talk_end(t);
+	talk_begin(t);
+	expect_forgotten(300000);
+}
+
+/* The pages of locked memory cannot be given back. */
+static void test_peer_that_is_closed_clears_locked_memory(void **state)
+{
+	const size_t size = 1u << 20;
+
+	(void)state;
+	if (mlock(t->peer.out, size) < 0)
+		skip();
+	expect_forgotten(300000);
+	munlock(t->peer.out, size);
 }
 
 static void test_peer_that_has_no_more_requests_still_gets_its_answer(void **state)
@@ -311,6 +350,8 @@ int main(void)
 		PEER_TEST(test_peer_answers_in_pieces_and_takes_all_the_time_we_need),
 		PEER_TEST(test_peer_that_goes_away_is_closed),
 		PEER_TEST(test_peer_that_is_closed_leaves_nothing_of_its_answer),
+		PEER_TEST(test_peer_that_is_closed_leaves_nothing_of_what_was_dropped),
+		PEER_TEST(test_peer_that_is_closed_clears_locked_memory),
 		PEER_TEST(test_peer_that_has_no_more_requests_still_gets_its_answer),
 		PEER_TEST(test_peer_turned_away_hears_why),
 	};
