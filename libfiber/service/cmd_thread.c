@@ -74,12 +74,18 @@ static enum fib_wire_thread_state nowhere(int rc)
 	return rc == -ENOENT || rc == -ESRCH ? FIB_WIRE_THREAD_ENDED : FIB_WIRE_THREAD_HIDDEN;
 }
 
-/* A carrier keeps the file open in which its place is. */
+/* A carrier keeps the file open in which its place is, if it could open it. */
 static int find_place(uint32_t tid, struct fib_sleeper_place *ret)
 {
-	int rc;
+	int kept, rc;
 
-	return fib_tick_place(tid, ret, &rc) ? rc : fib_os_thread_place(tid, ret);
+	if (!fib_tick_place(tid, ret, &kept))
+		return fib_os_thread_place(tid, ret);
+	if (kept != -ENODATA)
+		return kept;
+	rc = fib_os_thread_place(tid, ret);
+	/* The carrier has not ended: there is no /proc. */
+	return rc == -ENOENT ? kept : rc;
 }
 
 static enum fib_wire_thread_state look(uint32_t tid, struct fib_wire_thread_is *ret,
