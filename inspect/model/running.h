@@ -33,7 +33,7 @@ struct ins_running {
 
 /*
  * Find out what a fiber does whose row says that it runs. 0, also if nothing is known; -EOPNOTSUPP: it
- * does not run, or the source cannot tell; or another negative errno. After 0 the caller frees *ret.
+ * does not run, the source cannot tell, or this was asked 1,024 times since the fibers were read; or another negative errno. After 0 the caller frees *ret.
  */
 int ins_running_read(struct ins_source *source, const struct ins_fiber *fiber,
 		     struct ins_running *ret);

@@ -92,6 +92,7 @@ int ins_source_read(struct ins_source *source, const struct ins_request *request
 		source->pauses = NULL;
 	if (source->watched)
 		ins_progress_begin(&source->progress, "");
+	source->looked_up = 0;
 	rc = source->ops->read(source, &with, count, &counted, ret, error);
 	if (source->watched)
 		ins_progress_end(&source->progress);

@@ -150,6 +150,7 @@ struct ins_source {
 	 * problems are not reported. The callback counts them.
 	 */
 	uint64_t passed;
+	unsigned looked_up;  /* how often a running fiber was looked up since the last read began */
 	fib_read_fn *memory; /* NULL: this source has no memory */
 	/*
 	 * How many bytes from address on, at most size, are alike. *ret_there: they may hold data;

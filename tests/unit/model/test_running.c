@@ -150,6 +150,24 @@ static void test_only_fibers_that_run_are_asked_about(void **state)
 	assert_int_equal(ins_running_read(&source, &fiber, &is), -EOPNOTSUPP);
 }
 
+/* A registry may say that all its fibers run. */
+static void test_a_reading_has_a_limited_number_of_look_ups(void **state)
+{
+	static const struct ins_source_ops knows = {.running = computes};
+	struct ins_source source = {.ops = &knows};
+	struct ins_fiber fiber = rows_fiber(7, "it");
+	struct ins_running is;
+	unsigned i;
+
+	(void)state;
+	fiber.row.state = FIBER_RUNNING;
+	for (i = 0; i < 1024; i++)
+		assert_int_equal(ins_running_read(&source, &fiber, &is), 0);
+	assert_int_equal(ins_running_read(&source, &fiber, &is), -EOPNOTSUPP);
+	source.looked_up = 0;
+	assert_int_equal(ins_running_read(&source, &fiber, &is), 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
@@ -163,6 +181,7 @@ int main(void)
 		TEST(test_a_thread_that_is_hidden_or_moves_says_nothing),
 		TEST(test_calls_without_a_name_have_a_number_unless_it_is_unknown),
 		TEST(test_only_fibers_that_run_are_asked_about),
+		TEST(test_a_reading_has_a_limited_number_of_look_ups),
 	};
 
 	return HEAD_RUN(tests, NULL, NULL);
