@@ -2,9 +2,10 @@
 /*
  * names.c - a server's certificates for other names (SNI)
  *
- * OpenSSL keeps one certificate of a kind in an SSL_CTX. So each other certificate has an SSL_CTX of
- * its own, which gives its certificate to the connection and nothing else: the settings of the
- * connection were copied from the first one before the client's message was read.
+ * OpenSSL keeps one certificate of a kind in an SSL_CTX. So each other certificate is loaded into an
+ * SSL_CTX of its own. A connection gets the certificate, key and chain out of it, and keeps the
+ * context's SSL_CTX: OpenSSL reads the ALPN callback, the ciphers of TLS 1.2 and the trusted
+ * authorities from there, so SSL_set_SSL_CTX() would replace these settings too.
  */
 #include "names.h"
 
@@ -21,20 +22,32 @@ struct fib_tls_names {
 	SSL_CTX *openssl;
 };
 
+/* Give the connection the certificate, key and chain. They are shared, not copied. */
+static bool use(SSL *ssl, SSL_CTX *openssl)
+{
+	STACK_OF(X509) *chain = NULL;
+
+	SSL_CTX_get0_chain_certs(openssl, &chain);
+	SSL_certs_clear(ssl);
+	return SSL_use_cert_and_key(ssl, SSL_CTX_get0_certificate(openssl),
+				    SSL_CTX_get0_privatekey(openssl), chain, 1) == 1;
+}
+
 static int select_certificate(SSL *ssl, int *alert, void *arg)
 {
 	const struct fiber_tls_context *context = arg;
 	const char *host = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name);
 
-	(void)alert;
 	if (!host ||
 	    X509_check_host(SSL_CTX_get0_certificate(context->openssl), host, 0, 0, NULL) == 1)
 		return SSL_TLSEXT_ERR_OK;
 	for (const struct fib_tls_names *n = context->names; n; n = n->next) {
-		if (X509_check_host(SSL_CTX_get0_certificate(n->openssl), host, 0, 0, NULL) == 1) {
-			SSL_set_SSL_CTX(ssl, n->openssl);
+		if (X509_check_host(SSL_CTX_get0_certificate(n->openssl), host, 0, 0, NULL) != 1)
+			continue;
+		if (use(ssl, n->openssl))
 			break;
-		}
+		*alert = SSL_AD_INTERNAL_ERROR;
+		return SSL_TLSEXT_ERR_ALERT_FATAL;
 	}
 	return SSL_TLSEXT_ERR_OK;
 }
