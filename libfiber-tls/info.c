@@ -25,9 +25,11 @@ static const char *alpn_of(struct fiber_tls *tls)
 int fiber_tls_info(struct fiber_tls *tls, struct fiber_tls_info *ret)
 {
 	const char *host;
+	bool ready;
 
 	pthread_mutex_lock(&tls->lock);
-	if (tls->ready) {
+	ready = tls->ready;
+	if (ready) {
 		host = SSL_get_servername(tls->ssl, TLSEXT_NAMETYPE_host_name);
 		ret->version = SSL_get_version(tls->ssl);
 		ret->cipher = SSL_get_cipher_name(tls->ssl);
@@ -37,5 +39,5 @@ int fiber_tls_info(struct fiber_tls *tls, struct fiber_tls_info *ret)
 		ret->resumed = SSL_session_reused(tls->ssl);
 	}
 	pthread_mutex_unlock(&tls->lock);
-	return tls->ready ? 0 : -ENOTCONN;
+	return ready ? 0 : -ENOTCONN;
 }
