@@ -36,7 +36,8 @@ struct fiber_tls {
 	int broken;	       /* L: the socket's error, 0 or negative */
 	int failed;	       /* L: the error that ended the connection, 0 or negative */
 	char *out;	       /* L: bytes that the socket did not take; NULL: none */
-	size_t busy;	       /* L: bytes moved since the last wait */
+	size_t busy;	       /* L: bytes of content moved since the last yield */
+	size_t idle;	       /* L: bytes received since the last content or yield */
 	size_t out_at, out_end, out_room; /* L */
 	size_t in_at, in_end;		  /* L: received bytes in `in` that OpenSSL has not read */
 	char *host;			  /* I: a client's peer, NULL: none */

@@ -26,6 +26,7 @@ static ssize_t read_some(struct fiber_tls *tls, void *buf, size_t size, int64_t 
 		if (tls->failed)
 			return tls->failed;
 		if (SSL_read_ex(tls->ssl, buf, size, &n)) {
+			tls->idle = 0;
 			fib_tls_transport_moved(tls, n);
 			return (ssize_t)n;
 		}

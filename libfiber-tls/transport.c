@@ -24,6 +24,11 @@
  * A peer that is fast enough keeps the socket ready, and the fiber would never wait. Encryption costs
  * about 100 us for 256 KiB, so after that many bytes the fiber yields.
  *
+ * Records without content keep OpenSSL in its own loop: key updates, tickets. So after 48 KiB
+ * without content OpenSSL gets no more bytes, as if none were there. The caller then yields, and
+ * sees its deadline and its cancellation. A record and what is read ahead are less than that. Key
+ * updates are the slowest: 48 KiB of them take about 20 ms.
+ *
  * If the kernel encrypts (kernel.c), `out` and what is sent are the content of data records. A record
  * of another type is not kept: OpenSSL repeats the write when there is room.
  *
@@ -43,6 +48,7 @@
 
 #define OUT_MOST    (64u << 10)
 #define BUSY_MOST   (256u << 10)
+#define IDLE_MOST   (48u << 10)
 #define JOINED_MOST (4u << 10)
 
 static BIO_METHOD *method;
@@ -69,26 +75,37 @@ static ssize_t receive_directly(struct fiber_tls *tls, char *buf, size_t size)
 	return n;
 }
 
+/* Take received bytes, or receive without a wait. Returns as recv(2), or -EAGAIN. */
+static ssize_t take(struct fiber_tls *tls, char *buf, size_t size)
+{
+	size_t have = tls->in_end - tls->in_at;
+
+	if (tls->eof)
+		return 0;
+	if (!have)
+		return tls->broken ? tls->broken : receive_directly(tls, buf, size);
+	have = have < size ? have : size;
+	memcpy(buf, tls->in + tls->in_at, have);
+	tls->in_at += have;
+	return (ssize_t)have;
+}
+
 static int on_read(BIO *bio, char *buf, int size)
 {
 	struct fiber_tls *tls = BIO_get_data(bio);
-	size_t have = tls->in_end - tls->in_at;
 	ssize_t n;
 
 	BIO_clear_retry_flags(bio);
-	if (size <= 0 || tls->eof)
-		return 0;
-	if (have) {
-		have = have < (size_t)size ? have : (size_t)size;
-		memcpy(buf, tls->in + tls->in_at, have);
-		tls->in_at += have;
-		return (int)have;
-	}
-	n = tls->broken ? tls->broken : receive_directly(tls, buf, (size_t)size);
+	if (tls->idle >= IDLE_MOST)
+		n = -EAGAIN;
+	else
+		n = size > 0 ? take(tls, buf, (size_t)size) : 0;
 	if (n == -EAGAIN)
 		BIO_set_retry_read(bio);
 	else if (n < 0)
 		tls->broken = (int)n;
+	else
+		tls->idle += (size_t)n;
 	return n < 0 ? -1 : (int)n;
 }
 
@@ -259,7 +276,6 @@ static int wait_for(struct fiber_tls *tls, short events, int64_t deadline)
 {
 	int rc;
 
-	tls->busy = 0;
 	pthread_mutex_unlock(&tls->lock);
 	rc = fiber_wait_fd(tls->fd, events, deadline);
 	pthread_mutex_lock(&tls->lock);
@@ -307,7 +323,6 @@ static int receive(struct fiber_tls *tls, int64_t deadline)
 	ssize_t n;
 
 	tls->receiving = true;
-	tls->busy = 0;
 	pthread_mutex_unlock(&tls->lock);
 	n = fiber_recv(tls->fd, tls->in, sizeof(tls->in), 0, deadline);
 	pthread_mutex_lock(&tls->lock);
@@ -340,10 +355,32 @@ static int wait_for_receiver(struct fiber_tls *tls, int64_t deadline)
 	return error;
 }
 
+static void yield(struct fiber_tls *tls)
+{
+	pthread_mutex_unlock(&tls->lock);
+	fiber_yield();
+	pthread_mutex_lock(&tls->lock);
+}
+
+/* OpenSSL got no more bytes although some may be there. Returns 0 or an error of a wait. */
+static int pause_receiving(struct fiber_tls *tls, int64_t deadline)
+{
+	struct fiber_event never = {0};
+
+	tls->idle = 0;
+	yield(tls);
+	/* A wait that does not wait. fiber_cancelled() would not respect a mask. */
+	if (fiber_event_wait(&never, 0) == -ECANCELED)
+		return -ECANCELED;
+	return fiber_now() >= deadline ? -ETIMEDOUT : 0;
+}
+
 int fib_tls_transport_await(struct fiber_tls *tls, int64_t deadline)
 {
 	int error = 0;
 
+	if (tls->idle >= IDLE_MOST)
+		return pause_receiving(tls, deadline);
 	/* The peer may not answer before it has what is kept. A writer sends it itself. */
 	if (tls->out_end && !tls->broken)
 		error = send_kept(tls);
@@ -362,7 +399,5 @@ void fib_tls_transport_moved(struct fiber_tls *tls, size_t bytes)
 	if (tls->busy < BUSY_MOST)
 		return;
 	tls->busy = 0;
-	pthread_mutex_unlock(&tls->lock);
-	fiber_yield();
-	pthread_mutex_lock(&tls->lock);
+	yield(tls);
 }

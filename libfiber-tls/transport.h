@@ -32,7 +32,7 @@ void fib_tls_transport_push(struct fiber_tls *tls);
 int fib_tls_transport_make_room(struct fiber_tls *tls, int64_t deadline);
 
 /*
- * Count bytes that were encrypted or decrypted; after many without a wait, yield. Called and returns
+ * Count bytes of content that were encrypted or decrypted, and yield after many. Called and returns
  * with the lock held; it is released for the yield.
  */
 void fib_tls_transport_moved(struct fiber_tls *tls, size_t bytes);

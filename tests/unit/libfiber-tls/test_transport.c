@@ -185,6 +185,95 @@ static void test_transport_lets_others_run_when_the_socket_is_always_ready(void 
 	pair_close(&s.p);
 }
 
+struct flood {
+	struct scene scene;
+	int64_t patience;
+	size_t turns;
+	char *bytes; /* key updates, then a byte of data */
+	long size;
+};
+
+static void *send_flood(void *arg)
+{
+	struct flood *const f = arg;
+	ssize_t n;
+
+	for (long i = 0; i < f->size; i += n) {
+		n = send(f->scene.p.fds[1], f->bytes + i, (size_t)(f->size - i), MSG_NOSIGNAL);
+		if (n <= 0)
+			break;
+	}
+	return NULL;
+}
+
+static void make_flood(struct flood *f)
+{
+	struct ssl_st *const ssl = fiber_tls_openssl(f->scene.p.client);
+	BIO *const memory = BIO_new(BIO_s_mem());
+	char *bytes;
+	size_t n;
+
+	SSL_set0_wbio(ssl, memory);
+	for (int i = 0; i < 40000; i++) {
+		assert_int_equal(SSL_key_update(ssl, SSL_KEY_UPDATE_NOT_REQUESTED), 1);
+		assert_int_equal(SSL_do_handshake(ssl), 1);
+	}
+	assert_int_equal(SSL_write_ex(ssl, "x", 1, &n), 1);
+	f->size = BIO_get_mem_data(memory, &bytes);
+	assert_true(f->size > 3 * (256 << 10));
+	f->bytes = malloc((size_t)f->size);
+	memcpy(f->bytes, bytes, (size_t)f->size);
+}
+
+static void *read_flood(void *arg)
+{
+	struct flood *const f = arg;
+	struct scene *const s = &f->scene;
+	struct fiber *other;
+	pthread_t thread;
+	char byte;
+
+	if (fiber_spawn(count_turns, s, &other) || pthread_create(&thread, NULL, send_flood, f))
+		abort();
+	while (recv(s->p.fds[0], &byte, 1, MSG_PEEK | MSG_DONTWAIT) != 1)
+		sched_yield();
+	s->results[0] = fiber_tls_read(s->p.server, &byte, 1, f->patience);
+	f->turns = s->count;
+	s->written = true;
+	if (s->results[0] != 1)
+		s->results[1] = fiber_tls_read(s->p.server, &byte, 1, fiber_after(60 * SECOND));
+	fiber_join(other, NULL, FIBER_FOREVER);
+	pthread_join(thread, NULL);
+	return NULL;
+}
+
+static void expect_flood(struct flood *f, int64_t patience)
+{
+	struct fiber_runtime_options one = carriers_options();
+
+	memset(f, 0, sizeof(*f));
+	scene_open(&f->scene);
+	f->patience = patience;
+	one.carriers = 1;
+	make_flood(f);
+	assert_int_equal(fiber_run(read_flood, f, &one, NULL), 0);
+	free(f->bytes);
+	pair_close(&f->scene.p);
+}
+
+static void test_transport_lets_others_run_when_the_peer_only_changes_keys(void **state)
+{
+	struct flood f;
+
+	(void)state;
+	expect_flood(&f, FIBER_FOREVER);
+	assert_int_equal(f.scene.results[0], 1);
+	assert_true(f.turns >= 3);
+	expect_flood(&f, 0);
+	assert_int_equal(f.scene.results[0], -ETIMEDOUT);
+	assert_int_equal(f.scene.results[1], 1);
+}
+
 /* -- a message of the handshake arrives in pieces, and a writer must wait for the rest -- */
 
 /* A relay between the client and the server, which stops where it is told. */
@@ -356,6 +445,7 @@ int main(void)
 		cmocka_unit_test(
 			test_transport_keeps_no_more_for_a_peer_that_does_not_read_than_its_bound),
 		cmocka_unit_test(test_transport_lets_others_run_when_the_socket_is_always_ready),
+		cmocka_unit_test(test_transport_lets_others_run_when_the_peer_only_changes_keys),
 		cmocka_unit_test(
 			test_transport_writer_waits_while_a_reader_receives_the_rest_of_a_message),
 	};
