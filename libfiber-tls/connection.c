@@ -130,7 +130,9 @@ int fib_tls_await(struct fiber_tls *tls, int result, int64_t deadline)
 	case SSL_ERROR_WANT_READ:
 		return fib_tls_transport_await(tls, deadline);
 	case SSL_ERROR_WANT_WRITE:
-		return fib_tls_transport_flush(tls, deadline);
+		error = fib_tls_transport_flush(tls, deadline);
+		/* OpenSSL goes on: a writer then finds the error, a reader reads. */
+		return tls->broken || tls->send_broken ? 0 : error;
 	default:
 		break;
 	}
@@ -166,7 +168,7 @@ static int send_last(struct fiber_tls *tls, int64_t deadline)
 	if (tls->context->server && SSL_version(tls->ssl) >= TLS1_3_VERSION)
 		return 0;
 	error = fib_tls_transport_flush(tls, deadline);
-	return error && tls->broken ? fib_tls_fail(tls) : error;
+	return error ? fib_tls_send_failed(tls, error) : 0;
 }
 
 int fib_tls_make_ready(struct fiber_tls *tls, int64_t deadline)

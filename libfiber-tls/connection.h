@@ -34,6 +34,7 @@ struct fiber_tls {
 	bool more;	       /* L: the last receive filled its buffer: there may be more */
 	bool eof;	       /* L: the peer has ended the stream */
 	int broken;	       /* L: the socket's error, 0 or negative */
+	int send_broken;       /* L: the error of sending only: reads go on */
 	int failed;	       /* L: the error that ended the connection, 0 or negative */
 	char *out;	       /* L: bytes that the socket did not take; NULL: none */
 	size_t busy;	       /* L: bytes of content moved since the last yield */

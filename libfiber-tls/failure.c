@@ -75,3 +75,10 @@ int fib_tls_fail(struct fiber_tls *tls)
 		return fib_tls_fail_with(tls, -ENOMEM, text);
 	return fib_tls_fail_with(tls, -EPROTO, code ? text : "unknown error of OpenSSL");
 }
+
+int fib_tls_send_failed(struct fiber_tls *tls, int error)
+{
+	if (tls->broken)
+		return fib_tls_fail(tls);
+	return tls->send_broken ? tls->send_broken : error;
+}

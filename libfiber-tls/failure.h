@@ -12,7 +12,14 @@
  */
 int fib_tls_fail(struct fiber_tls *tls);
 
-/* The same for a caller's own error. Returns `error`. */
+/*
+ * A flush has returned `error`, not 0. Returns the number for the caller: of the wait; or of
+ * sending, which later writes return too while reads go on; or of the whole connection. With the
+ * lock held.
+ */
+int fib_tls_send_failed(struct fiber_tls *tls, int error);
+
+/* As fib_tls_fail(), for a caller's own error. Returns `error`. */
 int fib_tls_fail_with(struct fiber_tls *tls, int error, const char *text);
 
 /*

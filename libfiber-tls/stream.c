@@ -65,9 +65,11 @@ static ssize_t write_record(struct fiber_tls *tls, const char *bytes, size_t siz
 			return tls->failed;
 		error = fib_tls_transport_make_room(tls, deadline);
 		if (error)
-			return tls->broken ? fib_tls_fail(tls) : error;
+			return fib_tls_send_failed(tls, error);
 		ERR_clear_error();
 		if (SSL_write_ex(tls->ssl, bytes, size, &n)) {
+			if (tls->send_broken)
+				return tls->send_broken;
 			fib_tls_transport_moved(tls, n);
 			return (ssize_t)n;
 		}
@@ -91,10 +93,10 @@ static ssize_t write_all(struct fiber_tls *tls, const char *bytes, size_t size, 
 		done += (size_t)n;
 	}
 	error = fib_tls_transport_flush(tls, deadline);
-	if (!error || !tls->broken)
+	if (!error || (!tls->broken && !tls->send_broken))
 		return (ssize_t)done;
 	/* The last record has not left. */
-	error = fib_tls_fail(tls);
+	error = fib_tls_send_failed(tls, error);
 	done -= (size_t)n;
 	return done ? (ssize_t)done : error;
 }
@@ -129,10 +131,10 @@ static int close_stream(struct fiber_tls *tls, int64_t deadline)
 		ERR_clear_error();
 		error = tls->closing ? 0 : fib_tls_transport_flush(tls, deadline);
 		if (error)
-			return tls->broken ? fib_tls_fail(tls) : error;
+			return fib_tls_send_failed(tls, error);
 	}
 	error = fib_tls_transport_flush(tls, deadline);
-	return error && tls->broken ? fib_tls_fail(tls) : error;
+	return error ? fib_tls_send_failed(tls, error) : 0;
 }
 
 int fiber_tls_shutdown(struct fiber_tls *tls, int64_t deadline)

@@ -32,6 +32,10 @@
  * If the kernel encrypts (kernel.c), `out` and what is sent are the content of data records. A record
  * of another type is not kept: OpenSSL repeats the write when there is room.
  *
+ * A send may fail while the peer's last bytes are still to be received: an answer, or the alert that
+ * says why it has closed. So such an error ends the sending only. OpenSSL is not told: its bytes are
+ * dropped from then on, and the functions that write look at the error themselves.
+ *
  * OpenSSL also writes when it reads: answers to key updates, alerts. A peer that sends such requests
  * and never reads would let `out` grow. So beyond OUT_MOST bytes OpenSSL must wait.
  */
@@ -57,6 +61,12 @@ static BIO_METHOD *method;
 static bool is_of_wait(ssize_t error)
 {
 	return error == -ETIMEDOUT || error == -ECANCELED || error == -EDEADLK || error == -ENOMEM;
+}
+
+/* Why nothing can be sent. 0: it can. */
+static int send_error(const struct fiber_tls *tls)
+{
+	return tls->broken ? tls->broken : tls->send_broken;
 }
 
 /* -- what OpenSSL calls; the lock is held -- */
@@ -138,8 +148,6 @@ static int send_or_keep(struct fiber_tls *tls, const char *bytes, size_t size)
 {
 	ssize_t n;
 
-	if (tls->broken)
-		return tls->broken;
 	if (tls->out_end - tls->out_at > OUT_MOST)
 		return -EAGAIN;
 	if (tls->out_end || tls->corked)
@@ -158,11 +166,10 @@ static int send_kept(struct fiber_tls *tls);
 /* Send a record of another type than data through the kernel. Returns as send_or_keep(). */
 static int send_typed(struct fiber_tls *tls, const char *bytes, size_t size)
 {
-	int error = tls->broken;
+	int error;
 	ssize_t n;
 
-	if (!error && tls->out_end)
-		error = send_kept(tls);
+	error = tls->out_end ? send_kept(tls) : 0;
 	if (error)
 		return error;
 	n = fib_tls_kernel_send(tls, tls->type, bytes, size);
@@ -182,21 +189,23 @@ static int on_write(BIO *bio, const char *bytes, int size)
 	int error;
 
 	BIO_clear_retry_flags(bio);
+	if (send_error(tls))
+		return tls->broken ? -1 : size;
 	if (tls->type)
 		error = send_typed(tls, bytes, (size_t)size);
 	else
 		error = send_or_keep(tls, bytes, (size_t)size);
 	if (error == -EAGAIN)
 		BIO_set_retry_write(bio);
-	else if (error)
-		tls->broken = error;
-	return error ? -1 : size;
+	else
+		tls->send_broken = error;
+	return error == -EAGAIN ? -1 : size;
 }
 
 /* What was encrypted by OpenSSL must have left before the kernel encrypts. */
 static bool start_kernel(struct fiber_tls *tls, bool sends, void *keys)
 {
-	if (!sends || tls->broken || (tls->out_end && send_kept(tls)))
+	if (!sends || send_error(tls) || (tls->out_end && send_kept(tls)))
 		return false;
 	tls->kernel = fib_tls_kernel_start(tls, keys);
 	return tls->kernel;
@@ -279,8 +288,10 @@ static int wait_for(struct fiber_tls *tls, short events, int64_t deadline)
 	pthread_mutex_unlock(&tls->lock);
 	rc = fiber_wait_fd(tls->fd, events, deadline);
 	pthread_mutex_lock(&tls->lock);
-	if (rc < 0 && !is_of_wait(rc))
+	if (rc < 0 && !is_of_wait(rc) && events & POLLIN)
 		tls->broken = rc;
+	else if (rc < 0 && !is_of_wait(rc))
+		tls->send_broken = rc;
 	/* For OpenSSL, which receives directly then. */
 	if (rc > 0 && rc & ~POLLOUT && !tls->receiving)
 		tls->more = true;
@@ -289,24 +300,27 @@ static int wait_for(struct fiber_tls *tls, short events, int64_t deadline)
 
 int fib_tls_transport_flush(struct fiber_tls *tls, int64_t deadline)
 {
-	int error = 0;
+	int error = send_error(tls);
 
 	/* A typed record was refused, and is not among what is kept. */
-	if (tls->type && !tls->out_end)
+	if (!error && tls->type && !tls->out_end)
 		return wait_for(tls, POLLOUT, deadline);
 	while (tls->out_end && !error) {
-		error = tls->broken ? tls->broken : send_kept(tls);
+		error = send_kept(tls);
 		if (error == -EAGAIN)
 			error = wait_for(tls, POLLOUT, deadline);
 		else if (error)
-			tls->broken = error;
+			tls->send_broken = error;
+		/* Another caller may have found an error during the wait. */
+		if (!error)
+			error = send_error(tls);
 	}
 	return error;
 }
 
 void fib_tls_transport_push(struct fiber_tls *tls)
 {
-	if (tls->out_end && !tls->broken)
+	if (tls->out_end && !send_error(tls))
 		send_kept(tls);
 }
 
@@ -314,17 +328,19 @@ int fib_tls_transport_make_room(struct fiber_tls *tls, int64_t deadline)
 {
 	const bool little = tls->out_end - tls->out_at < JOINED_MOST;
 
-	return little && !tls->full ? 0 : fib_tls_transport_flush(tls, deadline);
+	return little && !tls->full ? send_error(tls) : fib_tls_transport_flush(tls, deadline);
 }
 
 /* Receive into `in`, and let OpenSSL find the bytes, the end or the error. */
 static int receive(struct fiber_tls *tls, int64_t deadline)
 {
+	/* A peer that does not get this side's part of a handshake has no reason to send more. */
+	const int flags = tls->send_broken && !tls->ready ? MSG_DONTWAIT : 0;
 	ssize_t n;
 
 	tls->receiving = true;
 	pthread_mutex_unlock(&tls->lock);
-	n = fiber_recv(tls->fd, tls->in, sizeof(tls->in), 0, deadline);
+	n = fiber_recv(tls->fd, tls->in, sizeof(tls->in), flags, deadline);
 	pthread_mutex_lock(&tls->lock);
 	tls->receiving = false;
 	if (tls->awaited) {
@@ -333,6 +349,8 @@ static int receive(struct fiber_tls *tls, int64_t deadline)
 	}
 	if (n < 0 && is_of_wait(n))
 		return (int)n;
+	if (n == -EAGAIN)
+		n = tls->send_broken;
 	tls->in_at = 0;
 	tls->in_end = n > 0 ? (size_t)n : 0;
 	tls->more = n == sizeof(tls->in);
@@ -382,14 +400,12 @@ int fib_tls_transport_await(struct fiber_tls *tls, int64_t deadline)
 	if (tls->idle >= IDLE_MOST)
 		return pause_receiving(tls, deadline);
 	/* The peer may not answer before it has what is kept. A writer sends it itself. */
-	if (tls->out_end && !tls->broken)
+	if (tls->out_end && !send_error(tls))
 		error = send_kept(tls);
 	if (error == -EAGAIN)
 		return wait_for(tls, POLLIN | POLLOUT, deadline);
 	if (error)
-		tls->broken = error;
-	if (error)
-		return 0;
+		tls->send_broken = error;
 	return tls->receiving ? wait_for_receiver(tls, deadline) : receive(tls, deadline);
 }
 

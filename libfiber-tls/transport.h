@@ -18,7 +18,8 @@ int fib_tls_transport_await(struct fiber_tls *tls, int64_t deadline);
 
 /*
  * Send the pending bytes. Called and returns with the lock held; it is released during a wait.
- * Returns 0 when none are left; or an error of the wait, or of the socket.
+ * Returns 0 when none are left; an error of the wait; or the socket's, which the connection keeps:
+ * see fib_tls_send_failed().
  */
 int fib_tls_transport_flush(struct fiber_tls *tls, int64_t deadline);
 

@@ -25,9 +25,11 @@
  *	-EPROTO        the peer breaks the protocol, or has sent an alert
  *	-ECONNABORTED  the stream ended without the peer's closing message: it may be cut short
  *	-EBADF         the socket was closed with fiber_close() during the call
- *	-ECONNRESET, -EPIPE and other errors of recv(2) and send(2)
+ *	-ECONNRESET and other errors of recv(2)
  *	-ENOTSUP       the peer has changed keys, and the kernel, which encrypts, cannot
  *	-ENOMEM        OpenSSL got no memory
+ * Errors of send(2), as -EPIPE and -ECONNRESET, end the writing only: every later write returns the
+ * same one. Reads go on, because the peer may have sent an answer or an alert before it closed.
  *
  * Handshakes need 32 KiB of stack. No call is async-signal-safe. A connection does not survive
  * fork(2) in both processes: only one of them may use it.

@@ -224,6 +224,40 @@ static void test_connection_is_refused_for_a_client_of_an_unknown_authority(void
 	pair_close(&p);
 }
 
+/* The client is ready, the server refuses it and closes, the client writes. */
+static void *client_writes_to_a_server_that_has_refused(void *arg)
+{
+	struct pair *const p = arg;
+	const int64_t deadline = fiber_after(20 * SECOND);
+	char byte;
+
+	while (fiber_tls_handshake(p->client, 0))
+		fiber_tls_handshake(p->server, 0);
+	p->server_result = fiber_tls_handshake(p->server, deadline);
+	shutdown(p->fds[0], SHUT_RDWR);
+	if (fiber_tls_write(p->client, "x", 1, deadline) == -EPIPE)
+		p->client_result = (int)fiber_tls_read(p->client, &byte, 1, deadline);
+	return NULL;
+}
+
+static void test_connection_that_is_refused_has_the_alert_also_after_a_failed_write(void **state)
+{
+	struct fiber_tls_options server = pair_server_options("server");
+	struct pair p;
+
+	(void)state;
+	server.flags = FIBER_TLS_NEED_CERT;
+	server.ca = harness_pem("authority");
+	pair_contexts(&p, &server, NULL);
+	pair_connect(&p, "localhost");
+	p.client_result = 0;
+	carriers_run(client_writes_to_a_server_that_has_refused, &p);
+	assert_int_equal(p.server_result, -EACCES);
+	assert_int_equal(p.client_result, -EPROTO);
+	assert_non_null(strstr(fiber_tls_error(p.client), "alert certificate required"));
+	pair_close(&p);
+}
+
 /* -- interruptions -- */
 
 static void *client_waits_in_vain(void *arg)
@@ -494,6 +528,8 @@ int main(void)
 			test_connection_is_made_when_the_client_has_the_demanded_certificate),
 		cmocka_unit_test(test_connection_is_refused_without_the_demanded_certificate),
 		cmocka_unit_test(test_connection_is_refused_for_a_client_of_an_unknown_authority),
+		cmocka_unit_test(
+			test_connection_that_is_refused_has_the_alert_also_after_a_failed_write),
 		cmocka_unit_test(test_connection_continues_a_handshake_after_its_deadline),
 		cmocka_unit_test(test_connection_is_freed_in_the_middle_of_a_handshake),
 		cmocka_unit_test(test_connection_handshake_of_a_cancelled_fiber_ends),

@@ -551,6 +551,37 @@ static void *send_garbage(void *arg)
 	return NULL;
 }
 
+/* The peer answers in the middle of an upload and reads no more of it. */
+static void *upload_to_one_that_answers(void *arg)
+{
+	static const char bytes[100000];
+	struct scene *const s = arg;
+	char answer[8];
+
+	fiber_tls_write(s->p.server, "denied", 6, FIBER_FOREVER);
+	fiber_tls_shutdown(s->p.server, FIBER_FOREVER);
+	shutdown(s->p.fds[0], SHUT_RD);
+	s->results[0] = fiber_tls_write(s->p.client, bytes, sizeof(bytes), FIBER_FOREVER);
+	s->results[1] = fiber_tls_read(s->p.client, answer, sizeof(answer), FIBER_FOREVER);
+	s->results[2] = fiber_tls_read(s->p.client, answer, sizeof(answer), FIBER_FOREVER);
+	s->results[3] = fiber_tls_write(s->p.client, bytes, 1, FIBER_FOREVER);
+	return NULL;
+}
+
+static void test_stream_is_read_to_its_end_after_a_failed_write(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	scene_open(&s);
+	carriers_run(upload_to_one_that_answers, &s);
+	assert_int_equal(s.results[0], -EPIPE);
+	assert_int_equal(s.results[1], 6);
+	assert_int_equal(s.results[2], 0);
+	assert_int_equal(s.results[3], -EPIPE);
+	pair_close(&s.p);
+}
+
 static void test_stream_with_a_record_of_garbage_is_a_protocol_error(void **state)
 {
 	struct scene s;
@@ -617,6 +648,7 @@ int main(void)
 		cmocka_unit_test(test_stream_that_is_cut_short_is_told_from_one_that_was_closed),
 		cmocka_unit_test(test_stream_that_is_reset_has_that_number),
 		cmocka_unit_test(test_stream_to_nobody_is_epipe_and_no_signal),
+		cmocka_unit_test(test_stream_is_read_to_its_end_after_a_failed_write),
 		cmocka_unit_test(test_stream_with_a_record_of_garbage_is_a_protocol_error),
 		cmocka_unit_test(test_stream_moves_nothing_without_waiting),
 		cmocka_unit_test(test_stream_is_not_closed_before_the_handshake),
