@@ -343,12 +343,15 @@ int fib_descriptor_wait(int fd, short events, const struct fib_look *look, int64
 	if (!d)
 		return fib_descriptor_possible(fd) ? -ENOMEM : -EBADF;
 	rc = watch_one_file(fiber->sched, fd, d, events, look, &who);
-	/* A file that a poller refuses is always ready: a regular file. */
+	/*
+	 * A file that a poller refuses is always ready to read and to write: a regular file. Other
+	 * events never come. Only the close of fd, and the deadline, end a wait for these.
+	 */
 	if (rc == -EPERM) {
 		fib_store(&d->plain, (uint8_t)0);
-		return 0;
-	}
-	if (rc != 0)
+		if (events & (POLLIN | POLLRDNORM | POLLOUT | POLLWRNORM))
+			return 0;
+	} else if (rc != 0)
 		return rc < 0 ? rc : 0;
 	rc = wait_parked(fd, d, events, look, deadline);
 	return rc == 0 && !is_still(fiber->sched, fd, d, who) ? -EBADF : rc;
