@@ -174,12 +174,18 @@ static ssize_t write_pieces(int fd, const struct iovec *v, int count)
 	int64_t deadline;
 	int rc;
 
-	if (n != -EAGAIN && (n < 0 || (size_t)n >= size))
+	/* -EINPROGRESS: TCP_FASTOPEN_CONNECT has begun to connect, and has sent nothing. */
+	if (n != -EAGAIN && n != -EINPROGRESS && (n < 0 || (size_t)n >= size))
 		return n;
 	rc = fpx_may_wait(fd, SO_SNDTIMEO, &deadline);
 	if (rc <= 0)
 		return rc < 0 ? rc : n;
-	n = fpx_write_rest(fd, v, (size_t)count, n < 0 ? 0 : (size_t)n, deadline);
+	/* In one call: the pieces are one message of a socket, and one atomic write to a pipe. */
+	if (n < 0)
+		n = count == 1 ? fiber_write(fd, v->iov_base, v->iov_len, deadline)
+			       : fiber_writev(fd, v, count, deadline);
+	if (n > 0 && (size_t)n < size)
+		n = fpx_write_rest(fd, v, (size_t)count, (size_t)n, deadline);
 	return fpx_late(n, deadline) ? -EAGAIN : n;
 }
 

@@ -322,6 +322,33 @@ static void test_number_that_means_a_socket_by_now_is_read_as_one(void **state)
 	close_both(pair);
 }
 
+/* The pieces of a message, and of an atomic write to a pipe, are not taken apart by a wait. */
+static void test_writev_that_waits_is_one_write(void **state)
+{
+	static char bytes[65536];
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct call c = {.buf = "four", .size = 4};
+		struct fiber *f;
+		int fds[2];
+		ssize_t n;
+
+		assert_int_equal(
+			i ? pipe2(fds, O_DIRECT) : socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fds), 0);
+		fill(fds[1]);
+		c.fd = fds[1];
+		f = inside_suspended(do_writev, &c);
+		do {
+			n = read(fds[0], bytes, sizeof bytes);
+		} while (n == 65536 || n == 4096 || (n == 1 && !bytes[0]));
+		assert_int_equal(n, 4);
+		assert_memory_equal(bytes, "four", 4);
+		assert_int_equal(inside_join(f), 4);
+		close_both(fds);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -336,6 +363,7 @@ int main(void)
 		cmocka_unit_test(test_cancelled_fiber_gets_ecanceled_only_where_it_would_park),
 		cmocka_unit_test(test_file_on_a_disk_is_read_and_written),
 		cmocka_unit_test(test_number_that_means_a_socket_by_now_is_read_as_one),
+		cmocka_unit_test(test_writev_that_waits_is_one_write),
 	};
 
 	OUTCOME_MAIN(tests);
