@@ -21,10 +21,11 @@ static ssize_t after_try(int fd, ssize_t n, int option, int64_t *ret_deadline)
 {
 	int rc;
 
-	if (n != -EAGAIN)
+	/* -EINPROGRESS: MSG_FASTOPEN has begun to connect, and has sent nothing. */
+	if (n != -EAGAIN && n != -EINPROGRESS)
 		return n;
 	rc = fpx_may_wait(fd, option, ret_deadline);
-	return rc < 0 ? rc : rc ? 1 : -EAGAIN;
+	return rc < 0 ? rc : rc ? 1 : n;
 }
 
 /* Linux does not wait for errors and urgent data, on blocking sockets either. */
@@ -183,7 +184,7 @@ static ssize_t send_to(int fd, const void *buf, size_t size, int flags, const st
 		return n;
 	n = after_try(fd, n, SO_SNDTIMEO, &deadline);
 	if (deadline >= 0 && n > 0) {
-		n = fiber_sendto(fd, buf, size, flags, addr, addrlen, deadline);
+		n = fiber_sendto(fd, buf, size, flags & ~MSG_FASTOPEN, addr, addrlen, deadline);
 		n = fpx_late(n, deadline) ? -EAGAIN : n;
 	}
 	return send_rest(fd, &v, 1, n);
@@ -211,7 +212,7 @@ static ssize_t send_message(int fd, const struct msghdr *msg, int flags)
 
 	n = after_try(fd, n, SO_SNDTIMEO, &deadline);
 	if (deadline >= 0 && n > 0) {
-		n = fiber_sendmsg(fd, msg, flags, deadline);
+		n = fiber_sendmsg(fd, msg, flags & ~MSG_FASTOPEN, deadline);
 		n = fpx_late(n, deadline) ? -EAGAIN : n;
 	}
 	return send_rest(fd, msg->msg_iov, msg->msg_iovlen, n);
