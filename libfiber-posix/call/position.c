@@ -48,6 +48,37 @@ static void *write_there(void *arg)
 	return NULL;
 }
 
+/*
+ * Make the call on another thread. Without one it is made here: a disk's time is short, and the
+ * program does not expect such an error.
+ */
+static ssize_t move_there(void *(*fn)(void *), struct moving *m)
+{
+	int rc = fpx_off_carrier(fn, m);
+
+	if (rc == -EAGAIN || rc == -ENOMEM) {
+		fn(m);
+		rc = 0;
+	}
+	return rc < 0 ? rc : m->n;
+}
+
+/* Move what follows the first n bytes; n may be an error of the try. Returns all that was moved. */
+static ssize_t move_rest(void *(*fn)(void *), struct moving *m, ssize_t n)
+{
+	ssize_t more;
+
+	if (n > 0) {
+		m->buf += n;
+		m->size -= (size_t)n;
+		m->offset += n;
+	}
+	more = move_there(fn, m);
+	if (n <= 0)
+		return more;
+	return more < 0 ? n : n + more;
+}
+
 /* Whether the file ends at or before a position. */
 static bool ends_at(int fd, off_t position)
 {
@@ -61,19 +92,10 @@ static ssize_t read_at(int fd, void *buf, size_t size, off_t offset)
 	const struct iovec v = {buf, size};
 	struct moving m = {fd, buf, size, offset, 0};
 	ssize_t n = offset < 0 ? -1 : preadv2(fd, &v, 1, offset, RWF_NOWAIT);
-	int rc;
 
 	if (n == 0 || (n > 0 && ((size_t)n == size || ends_at(fd, offset + n))))
 		return n;
-	if (n > 0) {
-		m.buf += n;
-		m.size -= (size_t)n;
-		m.offset += n;
-	}
-	rc = fpx_off_carrier(read_there, &m);
-	if (rc < 0 || m.n < 0)
-		return n > 0 ? n : rc < 0 ? rc : m.n;
-	return n > 0 ? n + m.n : m.n;
+	return move_rest(read_there, &m, n);
 }
 
 ssize_t fiber_posix_pread(int fd, void *buf, size_t size, off_t offset)
@@ -88,16 +110,14 @@ ssize_t fiber_posix_pwrite(int fd, const void *buf, size_t size, off_t offset)
 	const struct iovec v = {(void *)(uintptr_t)buf, size};
 	struct moving m = {fd, (char *)(uintptr_t)buf, size, offset, 0};
 	ssize_t n;
-	int rc;
 
 	if (!fpx_parks())
 		return fpx_system.pwrite(fd, buf, size, offset);
 	n = offset < 0 ? -1 : pwritev2(fd, &v, 1, offset, RWF_NOWAIT);
 	if (n >= 0 && (size_t)n == size)
 		return n;
-	/* All again: the same bytes at the same place. */
-	rc = fpx_off_carrier(write_there, &m);
-	return fpx_result(rc < 0 ? rc : m.n);
+	/* Not all again: with O_APPEND the first bytes would be in the file twice. */
+	return fpx_result(move_rest(write_there, &m, n));
 }
 
 /* Send one part. Returns how many bytes were sent, 0 at the end, or a negative errno. */

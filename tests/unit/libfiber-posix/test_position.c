@@ -140,6 +140,20 @@ static void test_sendfile_of_a_non_blocking_socket_does_not_park(void **state)
 	close(s.in);
 }
 
+static void test_pwrite_to_a_file_that_is_appended_to_writes_each_byte_once(void **state)
+{
+	static char bytes[1 << 20];
+	struct call c = {.fd = open_file(), .buf = bytes, .size = sizeof bytes};
+
+	(void)state;
+	assert_int_equal(fcntl(c.fd, F_SETFL, O_APPEND), 0);
+	for (int i = 1; i <= 8; i++) {
+		assert_int_equal(inside(do_pwrite, &c), sizeof bytes);
+		assert_int_equal(lseek(c.fd, 0, SEEK_END), i * (off_t)sizeof bytes);
+	}
+	close(c.fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -147,6 +161,7 @@ int main(void)
 		cmocka_unit_test(test_pread_of_a_pipe_is_espipe),
 		cmocka_unit_test(test_sendfile_parks_until_the_socket_has_taken_all),
 		cmocka_unit_test(test_sendfile_of_a_non_blocking_socket_does_not_park),
+		cmocka_unit_test(test_pwrite_to_a_file_that_is_appended_to_writes_each_byte_once),
 	};
 
 	OUTCOME_MAIN(tests);
