@@ -41,7 +41,7 @@ int fiber_posix_nanosleep(const struct timespec *time, struct timespec *left)
 	int64_t ns;
 	int rc;
 
-	if (!fpx_time_valid(time) || !fpx_parks())
+	if (!time || !fpx_time_valid(time) || !fpx_parks())
 		return fpx_system.nanosleep(time, left);
 	rc = sleep_ns(time, &ns);
 	if (rc < 0 && left)
@@ -111,7 +111,7 @@ int fiber_posix_clock_nanosleep(clockid_t clock, int flags, const struct timespe
 	int64_t ns;
 	int rc;
 
-	if (!fpx_time_valid(time) || !fpx_parks())
+	if (!time || !fpx_time_valid(time) || !fpx_parks())
 		return fpx_system.clock_nanosleep(clock, flags, time, left);
 	if (!known) {
 		rc = fpx_off_carrier(sleep_there, &s);

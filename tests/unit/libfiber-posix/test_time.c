@@ -152,6 +152,24 @@ static void test_sched_yield_lets_the_other_fiber_run(void **state)
 	assert_int_equal(turn, 200);
 }
 
+static void *sleeps_for_no_time_at_all(void *arg)
+{
+	struct call *c = arg;
+	const struct timespec *volatile none = NULL;
+
+	if (clock_nanosleep(CLOCK_MONOTONIC, 0, none, NULL) != EFAULT)
+		return NULL;
+	return outcome(c, nanosleep(none, NULL));
+}
+
+static void test_sleep_without_a_time_is_efault(void **state)
+{
+	struct call c = {0};
+
+	(void)state;
+	both_give(sleeps_for_no_time_at_all, &c, -1, EFAULT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -159,6 +177,7 @@ int main(void)
 		cmocka_unit_test(test_cancelled_sleep_says_what_is_left),
 		cmocka_unit_test(test_times_and_clocks_are_those_of_the_system),
 		cmocka_unit_test(test_sched_yield_lets_the_other_fiber_run),
+		cmocka_unit_test(test_sleep_without_a_time_is_efault),
 	};
 
 	OUTCOME_MAIN(tests);
