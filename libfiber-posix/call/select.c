@@ -13,7 +13,6 @@
 #include <fiber/posix.h>
 #include <fiber/time.h>
 
-#include "call/off_carrier.h"
 #include "call/park.h"
 #include "call/ready.h"
 #include "system/system.h"
@@ -101,7 +100,7 @@ static void skip_reported(struct pollfd *fds, nfds_t count)
 			fds[at].fd = -1;
 }
 
-static int select_until(int n, fd_set *const sets[SETS], int64_t deadline)
+static int select_until(int n, fd_set *const sets[SETS], const sigset_t *mask, int64_t deadline)
 {
 	const nfds_t count = count_wanted(n, sets);
 	struct pollfd few[FEW], *fds = few;
@@ -117,7 +116,7 @@ static int select_until(int n, fd_set *const sets[SETS], int64_t deadline)
 		if (wanted(sets, fd))
 			fds[at++] = (struct pollfd){.fd = fd, .events = wanted(sets, fd)};
 	do {
-		rc = fpx_poll_until(fds, count, deadline);
+		rc = fpx_poll_masked(fds, count, mask, deadline);
 		if (rc > 0) {
 			ready = give(n, sets, fds, count);
 			skip_reported(fds, count);
@@ -136,13 +135,14 @@ int fiber_posix_select(int n, fd_set *in, fd_set *out, fd_set *rare, struct time
 	int64_t deadline = FIBER_FOREVER, left;
 	int rc;
 
-	if (n < 0 || (timeout && (timeout->tv_sec < 0 || timeout->tv_usec < 0)) || !fpx_parks())
+	if (n < 0 || (timeout && (timeout->tv_sec < 0 || timeout->tv_usec < 0)) ||
+	    (timeout && !timeout->tv_sec && !timeout->tv_usec) || !fpx_parks())
 		return fpx_system.select(n, in, out, rare, timeout);
 	if (timeout)
 		deadline = fpx_deadline_after(
 			&(struct timespec){timeout->tv_sec + timeout->tv_usec / 1000000,
 					   timeout->tv_usec % 1000000 * 1000});
-	rc = select_until(n, sets, deadline);
+	rc = select_until(n, sets, NULL, deadline);
 	if (timeout && deadline != FIBER_FOREVER) {
 		left = deadline - fiber_now();
 		left = left > 0 ? left / 1000 : 0;
@@ -151,34 +151,12 @@ int fiber_posix_select(int n, fd_set *in, fd_set *out, fd_set *rare, struct time
 	return (int)fpx_result(rc);
 }
 
-struct masked {
-	int n, rc;
-	fd_set *in, *out, *rare;
-	const struct timespec *timeout;
-	const sigset_t *mask;
-};
-
-static void *select_masked(void *arg)
-{
-	struct masked *m = arg;
-
-	m->rc = fpx_system.pselect(m->n, m->in, m->out, m->rare, m->timeout, m->mask);
-	if (m->rc < 0)
-		m->rc = -errno;
-	return NULL;
-}
-
 int fiber_posix_pselect(int n, fd_set *in, fd_set *out, fd_set *rare,
 			const struct timespec *timeout, const sigset_t *mask)
 {
-	struct masked m = {n, 0, in, out, rare, timeout, mask};
 	fd_set *const sets[SETS] = {in, out, rare};
-	int rc;
 
-	if (n < 0 || !fpx_time_valid(timeout) || !fpx_parks())
+	if (n < 0 || !fpx_time_valid(timeout) || (!mask && fpx_time_zero(timeout)) || !fpx_parks())
 		return fpx_system.pselect(n, in, out, rare, timeout, mask);
-	if (!mask)
-		return (int)fpx_result(select_until(n, sets, fpx_deadline_after(timeout)));
-	rc = fpx_off_carrier(select_masked, &m);
-	return (int)fpx_result(rc < 0 ? rc : m.rc);
+	return (int)fpx_result(select_until(n, sets, mask, fpx_deadline_after(timeout)));
 }

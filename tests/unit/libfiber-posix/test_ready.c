@@ -187,6 +187,67 @@ static void test_epoll_wait_parks_until_an_event_comes_again_and_again(void **st
 	close(c.fd);
 }
 
+/* Files are always ready to read and to write, and for nothing else. */
+static void test_poll_of_a_file_for_other_events_ends_at_its_time_out(void **state)
+{
+	char path[HARNESS_PATH];
+	const int fds[] = {open("/dev/null", O_RDWR),
+			   open(harness_file(path, "file"), O_RDWR | O_CREAT, 0600)};
+
+	(void)state;
+	for (size_t i = 0; i < 2 * POLLS; i++) {
+		struct pollfd p = {fds[i % 2], POLLPRI, -1};
+		struct call c = {.buf = &p, .size = 1, .timeout = 20};
+		struct fiber *f;
+
+		both_give(polls[i / 2], &c, 0, 0);
+		assert_int_equal(p.revents, 0);
+		p.events = POLLPRI | POLLOUT;
+		both_give(polls[i / 2], &c, 1, 0);
+		assert_int_equal(p.revents, POLLOUT);
+		p.events = POLLPRI;
+		c.timeout = -1;
+		f = inside_suspended(polls[i / 2], &c);
+		fiber_cancel(f);
+		assert_int_equal(inside_join_cancelled(f), -1);
+		assert_int_equal(c.error, ECANCELED);
+	}
+	close(fds[0]);
+	close(fds[1]);
+}
+
+static volatile sig_atomic_t signals;
+
+static void count(int signal)
+{
+	(void)signal;
+	signals++;
+}
+
+/* SIGUSR1 is blocked in each thread. A mask lets it in. */
+static void test_signal_that_a_mask_lets_in_ends_the_wait(void **state)
+{
+	fiber_fn *const waits[] = {do_ppoll_masked, do_epoll_pwait};
+	const struct sigaction handler = {.sa_handler = count};
+	struct call c = {.fd = epoll_create1(0), .timeout = -1};
+	struct pollfd p = {in[0], POLLIN, 0};
+
+	(void)state;
+	assert_int_equal(sigaction(SIGUSR1, &handler, NULL), 0);
+	for (int i = 0; i < 2; i++) {
+		struct fiber *f;
+
+		c.buf = &p;
+		c.size = 1;
+		f = inside_suspended(waits[i], &c);
+		assert_int_equal(kill(getpid(), SIGUSR1), 0);
+		assert_int_equal(inside_join(f), -1);
+		assert_int_equal(c.error, EINTR);
+		assert_int_equal(signals, i + 1);
+	}
+	close(c.fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -204,7 +265,14 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			test_epoll_wait_parks_until_an_event_comes_again_and_again, open_pipes,
 			close_pipes),
+		cmocka_unit_test(test_poll_of_a_file_for_other_events_ends_at_its_time_out),
+		cmocka_unit_test_setup_teardown(test_signal_that_a_mask_lets_in_ends_the_wait,
+						open_pipes, close_pipes),
 	};
+	sigset_t blocked;
 
+	sigemptyset(&blocked);
+	sigaddset(&blocked, SIGUSR1);
+	pthread_sigmask(SIG_BLOCK, &blocked, NULL);
 	OUTCOME_MAIN(tests);
 }

@@ -181,6 +181,34 @@ static void test_select_takes_descriptors_above_fd_setsize(void **state)
 	close(fds[1]);
 }
 
+static void *selects_now(void *arg)
+{
+	struct timeval none = {0, 0};
+	struct selection *s = arg;
+	intptr_t sum = 0;
+
+	s->timeout = &none;
+	fiber_cancel(fiber_self());
+	for (size_t i = 0; i < SELECTS; i++)
+		sum += (intptr_t)selects[i](s);
+	return (void *)sum;
+}
+
+static void test_select_without_time_does_not_park(void **state)
+{
+	struct selection s = {.n = 64};
+	fd_set in;
+	int fds[2];
+
+	(void)state;
+	assert_int_equal(pipe(fds), 0);
+	only(&in, fds[0]);
+	s.in = &in;
+	assert_int_equal(inside_join_cancelled(inside_spawn(selects_now, &s)), 0);
+	close(fds[0]);
+	close(fds[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -189,6 +217,7 @@ int main(void)
 		cmocka_unit_test(test_select_is_0_at_its_time_out_and_empties_the_sets),
 		cmocka_unit_test(test_select_of_a_closed_number_is_ebadf),
 		cmocka_unit_test(test_select_takes_descriptors_above_fd_setsize),
+		cmocka_unit_test(test_select_without_time_does_not_park),
 	};
 
 	OUTCOME_MAIN(tests);
