@@ -1,15 +1,50 @@
 /* SPDX-License-Identifier: MIT */
-/* name.c - look up names: on other threads, since the resolver can only block */
+/*
+ * name.c - look up names: on other threads, since the resolver can only block
+ *
+ * Lookups that hang must not occupy all threads of fiber_block(). fiber_getaddrinfo() takes at most
+ * half of them, and the other lookups a quarter. Further ones wait for a place.
+ */
 #include <errno.h>
 #include <netdb.h>
+#include <pthread.h>
 
 #include <fiber/io.h>
 #include <fiber/posix.h>
+#include <fiber/sync.h>
 #include <fiber/time.h>
 
 #include "call/off_carrier.h"
 #include "call/park.h"
 #include "system/system.h"
+
+#define LOOKUPS_MAX 16
+
+static struct fiber_sem places;
+
+/* In the child of a fork there are no lookups. */
+static void free_places(void)
+{
+	places = (struct fiber_sem){.name = "name lookups", .count = LOOKUPS_MAX};
+}
+
+__attribute__((constructor)) static void start(void)
+{
+	free_places();
+	pthread_atfork(NULL, NULL, free_places);
+}
+
+/* Returns 0, or a negative errno if fn was not called. */
+static int look_up(void *(*fn)(void *), void *arg)
+{
+	int rc = fiber_sem_wait(&places, FIBER_FOREVER);
+
+	if (rc < 0)
+		return rc;
+	rc = fpx_off_carrier(fn, arg);
+	fiber_sem_post(&places);
+	return rc;
+}
 
 /* The errors of fiber_getaddrinfo(); see <fiber/io.h>. */
 static const struct {
@@ -73,7 +108,7 @@ int fiber_posix_getnameinfo(const struct sockaddr *addr, socklen_t addrlen, char
 	if ((flags & numeric) == numeric || !fpx_parks())
 		return fpx_system.getnameinfo(addr, addrlen, host, hostlen, service, servicelen,
 					      flags);
-	rc = fpx_off_carrier(name_there, &n);
+	rc = look_up(name_there, &n);
 	if (rc < 0 || n.rc == EAI_SYSTEM) {
 		fpx_result(rc < 0 ? rc : -n.error);
 		return EAI_SYSTEM;
@@ -106,7 +141,7 @@ int fiber_posix_gethostbyname_r(const char *name, struct hostent *buffer, char *
 
 	if (!fpx_parks())
 		return fpx_system.gethostbyname_r(name, buffer, text, size, ret, ret_error);
-	rc = fpx_off_carrier(find_there, &f);
+	rc = look_up(find_there, &f);
 	if (rc < 0) {
 		*ret = NULL;
 		*ret_error = NETDB_INTERNAL;
