@@ -65,21 +65,6 @@ static uint64_t run(void *reader, uint64_t address, uint64_t size, bool *ret_the
 	return got;
 }
 
-const struct ins_region *ins_lost_look_region(const struct ins_lost_look *look, uint64_t address)
-{
-	size_t low = 0, high = look->regions.count;
-
-	while (low < high) {
-		const size_t mid = low + (high - low) / 2;
-
-		if (look->regions.at[mid].start <= address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low && address < look->regions.at[low - 1].end ? &look->regions.at[low - 1] : NULL;
-}
-
 static bool is_in(const struct ins_region *slab, uint64_t low, uint64_t end)
 {
 	return low >= slab->start && end <= slab->end;

@@ -59,6 +59,8 @@ int ins_lost_look_again(struct ins_lost_look *look);
  */
 int ins_lost_look_check(struct ins_lost_look *look);
 
+/* -- lost_region.c -- */
+
 /* The region of the look that has address, or NULL. */
 const struct ins_region *ins_lost_look_region(const struct ins_lost_look *look, uint64_t address);
 
