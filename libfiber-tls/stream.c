@@ -123,15 +123,21 @@ static int close_stream(struct fiber_tls *tls, int64_t deadline)
 	int error, n;
 
 	while (!tls->closing) {
+		if (tls->failed)
+			return tls->failed;
 		ERR_clear_error();
-		n = SSL_shutdown(tls->ssl);
-		if (n < 0 && tls->broken)
-			return fib_tls_fail(tls);
-		tls->closing = n >= 0 || SSL_get_error(tls->ssl, n) != SSL_ERROR_WANT_WRITE;
-		ERR_clear_error();
-		error = tls->closing ? 0 : fib_tls_transport_flush(tls, deadline);
+		/* OpenSSL does not close in the middle of a message of the peer, as a ticket. */
+		if (SSL_in_init(tls->ssl)) {
+			n = SSL_do_handshake(tls->ssl);
+			if (n == 1)
+				continue;
+		} else {
+			n = SSL_shutdown(tls->ssl);
+			tls->closing = n >= 0;
+		}
+		error = tls->closing ? 0 : fib_tls_await(tls, n, deadline);
 		if (error)
-			return fib_tls_send_failed(tls, error);
+			return error;
 	}
 	error = fib_tls_transport_flush(tls, deadline);
 	return error ? fib_tls_send_failed(tls, error) : 0;

@@ -373,7 +373,9 @@ static void *write_between_pieces(void *arg)
 	struct relay *const r = arg;
 	struct scene *const s = r->scene;
 	struct fiber *fibers[5];
+	char byte;
 
+	s->results[5] = -1;
 	fiber_spawn(relay_to_client, r, &fibers[0]);
 	fiber_spawn(relay_to_server, r, &fibers[1]);
 	fiber_spawn(serve_one, s, &fibers[2]);
@@ -385,11 +387,14 @@ static void *write_between_pieces(void *arg)
 	while (!is_in_message(s->p.client))
 		fiber_sleep(MS);
 	s->results[1] = fiber_tls_write(s->p.client, "x", 1, fiber_after(20 * MS));
+	s->results[4] = fiber_tls_shutdown(s->p.client, fiber_after(20 * MS));
 	fiber_spawn(write_one, s, &fibers[4]);
 	carriers_await_suspended(fibers[4]);
 	r->records_to_client = -1;
 	for (int i = 2; i < 5; i++)
 		fiber_join(fibers[i], NULL, FIBER_FOREVER);
+	if (!fiber_tls_shutdown(s->p.client, fiber_after(60 * SECOND)))
+		s->results[5] = fiber_tls_read(s->p.server, &byte, 1, fiber_after(60 * SECOND));
 	for (int i = 0; i < 2; i++) {
 		shutdown(r->ends[i], SHUT_RDWR);
 		shutdown(s->p.fds[i], SHUT_RDWR);
@@ -399,7 +404,7 @@ static void *write_between_pieces(void *arg)
 	return NULL;
 }
 
-static void test_transport_writer_waits_while_a_reader_receives_the_rest_of_a_message(void **state)
+static void test_transport_writes_and_closes_after_the_rest_of_a_message(void **state)
 {
 	struct fiber_tls_options server = pair_server_options("server");
 	struct fiber_tls_options client = pair_client_options();
@@ -428,9 +433,11 @@ static void test_transport_writer_waits_while_a_reader_receives_the_rest_of_a_me
 	assert_int_equal(s.p.client_result, 0);
 	assert_int_equal(s.p.server_result, 0);
 	assert_int_equal(s.results[1], -ETIMEDOUT);
+	assert_int_equal(s.results[4], -ETIMEDOUT);
 	assert_int_equal(s.results[2], 1);
 	assert_int_equal(s.results[3], 1);
 	assert_int_equal(s.results[0], 1);
+	assert_int_equal(s.results[5], 0);
 	close(r.ends[0]);
 	close(r.ends[1]);
 	pair_close(&s.p);
@@ -446,8 +453,7 @@ int main(void)
 			test_transport_keeps_no_more_for_a_peer_that_does_not_read_than_its_bound),
 		cmocka_unit_test(test_transport_lets_others_run_when_the_socket_is_always_ready),
 		cmocka_unit_test(test_transport_lets_others_run_when_the_peer_only_changes_keys),
-		cmocka_unit_test(
-			test_transport_writer_waits_while_a_reader_receives_the_rest_of_a_message),
+		cmocka_unit_test(test_transport_writes_and_closes_after_the_rest_of_a_message),
 	};
 
 	harness_watchdog(100);
