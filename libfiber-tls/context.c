@@ -54,6 +54,10 @@ static int on_session(SSL *ssl, SSL_SESSION *session)
 
 	if (!tls->host)
 		return 0;
+	/* A resumed connection is not verified again. The program may have relaxed the verification
+	 * of this connection through OpenSSL. */
+	if (SSL_get_verify_result(ssl) != X509_V_OK && !(tls->context->flags & FIBER_TLS_NO_VERIFY))
+		return 0;
 	fib_tls_sessions_put(&tls->context->saved, tls->host, session);
 	return 1;
 }
@@ -132,6 +136,21 @@ static int set_all(struct fiber_tls_context *context, const struct fiber_tls_opt
 	return error ? error : set_lists(context, o, place);
 }
 
+/* Flags that would not do what their name says. Returns a text, or NULL: none. */
+static const char *find_wrong_flags(bool server, const struct fiber_tls_options *o)
+{
+	if (o->flags & ~ALL_FLAGS)
+		return "options";
+	if (server && o->flags & FIBER_TLS_NO_VERIFY)
+		return "FIBER_TLS_NO_VERIFY for a server";
+	if (!server && o->flags & FIBER_TLS_NEED_CERT)
+		return "FIBER_TLS_NEED_CERT for a client";
+	/* Any certificate that the system trusts would do: anyone can get one. */
+	if (o->flags & FIBER_TLS_NEED_CERT && !o->ca)
+		return "FIBER_TLS_NEED_CERT without ca";
+	return NULL;
+}
+
 static int make(bool server, const struct fiber_tls_options *options,
 		struct fiber_tls_context **ret, char *text, size_t text_size)
 {
@@ -144,8 +163,12 @@ static int make(bool server, const struct fiber_tls_options *options,
 	ERR_clear_error();
 	if (options)
 		memcpy(&o, options, options->size < sizeof(o) ? options->size : sizeof(o));
-	if ((options && options->size > sizeof(o)) || o.flags & ~ALL_FLAGS)
+	if (options && options->size > sizeof(o))
 		return report(&place, -EINVAL);
+	place.what = find_wrong_flags(server, &o);
+	if (place.what)
+		return report(&place, -EINVAL);
+	place.what = "options";
 	context = calloc(1, sizeof(*context));
 	if (!context)
 		return report(&place, -ENOMEM);

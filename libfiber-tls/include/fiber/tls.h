@@ -50,7 +50,8 @@ struct ssl_ctx_st; /* OpenSSL's SSL_CTX */
 
 /* Flags of a context. */
 #define FIBER_TLS_NO_VERIFY 1u /* client: accept any certificate: for tests only */
-#define FIBER_TLS_NEED_CERT 2u /* server: demand a certificate of the client, signed by ca */
+#define FIBER_TLS_NEED_CERT \
+	2u /* server: demand a certificate of the client, signed by ca, which must be set */
 #define FIBER_TLS_NO_RESUME 4u /* neither resume sessions nor offer tickets */
 #define FIBER_TLS_KERNEL    8u /* let the kernel encrypt what is sent, where it can (kTLS) */
 
@@ -73,7 +74,8 @@ struct fiber_tls_options {
  *
  * text: NULL, or a buffer of text_size bytes that gets one line about an error. Returns 0; the
  * error of open(2) for a file that cannot be read; -EINVAL: a file without a certificate, a key
- * that does not belong to the certificate, a bad list of protocols or ciphers, unknown flags;
+ * that does not belong to the certificate, a bad list of protocols or ciphers, unknown flags, a
+ * flag of the other side, FIBER_TLS_NEED_CERT without ca;
  * -ENOENT: the system has no authorities; -ENOMEM. *ret is NULL after an error.
  */
 FIBER_API int fiber_tls_server_new(const struct fiber_tls_options *options,

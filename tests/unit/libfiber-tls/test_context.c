@@ -40,6 +40,20 @@ static void test_context_refuses_options_that_it_does_not_know(void **state)
 	expect_error(false, o, -EINVAL, "options: Invalid argument");
 }
 
+static void test_context_refuses_flags_that_would_not_do_what_they_say(void **state)
+{
+	struct fiber_tls_options server = pair_server_options("server");
+	struct fiber_tls_options client = pair_client_options();
+
+	(void)state;
+	server.flags = FIBER_TLS_NEED_CERT;
+	expect_error(true, server, -EINVAL, "FIBER_TLS_NEED_CERT without ca: Invalid argument");
+	server.flags = FIBER_TLS_NO_VERIFY;
+	expect_error(true, server, -EINVAL, "FIBER_TLS_NO_VERIFY for a server: Invalid argument");
+	client.flags = FIBER_TLS_NEED_CERT;
+	expect_error(false, client, -EINVAL, "FIBER_TLS_NEED_CERT for a client: Invalid argument");
+}
+
 static void test_context_names_a_bad_list(void **state)
 {
 	struct fiber_tls_options o = pair_server_options("server");
@@ -107,6 +121,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_context_of_a_server_needs_a_certificate),
 		cmocka_unit_test(test_context_refuses_options_that_it_does_not_know),
+		cmocka_unit_test(test_context_refuses_flags_that_would_not_do_what_they_say),
 		cmocka_unit_test(test_context_names_a_bad_list),
 		cmocka_unit_test(test_context_takes_options_of_an_older_program),
 		cmocka_unit_test(test_context_speaks_nothing_older_than_version_1_2),
