@@ -7,13 +7,15 @@
  * 1.2 is used again: it stays in the list.
  *
  * A resumed connection exchanges no certificates. It is as trustworthy as the connection that got the
- * session: that one had the same context, so the same authorities, and the same host.
+ * session: that one had the same context, so the same authorities, and the same host. When the
+ * peer's certificate expires, its sessions are dropped.
  */
 #include "sessions.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define MOST 256
 
@@ -79,13 +81,31 @@ void fib_tls_sessions_put(struct fib_tls_sessions *sessions, const char *host, S
 	drop(oldest);
 }
 
+/* Whether the session may be resumed: neither it nor the peer's certificate has expired. */
+static bool is_current(SSL_SESSION *session)
+{
+	X509 *const peer = SSL_SESSION_get0_peer(session);
+	const long age = (long)time(NULL) - SSL_SESSION_get_time(session);
+
+	if (age < 0 || age > SSL_SESSION_get_timeout(session))
+		return false;
+	return !peer || X509_cmp_current_time(X509_get0_notAfter(peer)) > 0;
+}
+
+/* Find the newest session of the host, and drop those of it that may not be resumed. */
 static struct fib_tls_session *find(struct fib_tls_sessions *sessions, const char *host)
 {
-	struct fib_tls_session *s;
+	struct fib_tls_session *s, *next;
 
-	TAILQ_FOREACH(s, &sessions->list, link)
-	if (!strcmp(s->host, host))
-		return s;
+	for (s = TAILQ_FIRST(&sessions->list); s; s = next) {
+		next = TAILQ_NEXT(s, link);
+		if (strcmp(s->host, host) != 0)
+			continue;
+		if (is_current(s->session))
+			return s;
+		take_out(sessions, s);
+		drop(s);
+	}
 	return NULL;
 }
 

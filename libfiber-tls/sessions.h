@@ -24,8 +24,8 @@ void fib_tls_sessions_free(struct fib_tls_sessions *sessions);
 void fib_tls_sessions_put(struct fib_tls_sessions *sessions, const char *host,
 			  SSL_SESSION *session);
 
-/* Take the newest session with this host. The reference is the caller's; NULL: there is none. Any
- * thread. */
+/* Take the newest session with this host. Drops expired ones, and those of expired certificates.
+ * The reference is the caller's; NULL: there is none. Any thread. */
 SSL_SESSION *fib_tls_sessions_take(struct fib_tls_sessions *sessions, const char *host);
 
 #endif

@@ -3,6 +3,7 @@
 #include "pair.h"
 
 #include <openssl/ssl.h>
+#include <time.h>
 
 #include "libfiber-tls/context.h"
 
@@ -118,6 +119,45 @@ static void test_sessions_of_clients_with_certificates_are_resumed(void **state)
 	fiber_tls_context_unref(p.client_context);
 }
 
+static int make_certificates(void **state)
+{
+	pair_certificates(state);
+	harness_certify("expired", "authority", "DNS:localhost", -1);
+	return 0;
+}
+
+/* A resumed connection would not be verified. */
+static void test_sessions_of_a_peer_that_was_not_verified_are_not_kept(void **state)
+{
+	const struct fiber_tls_options server = pair_server_options("expired");
+	struct pair p;
+
+	(void)state;
+	pair_contexts(&p, &server, NULL);
+	pair_connect(&p, "localhost");
+	SSL_set_verify(fiber_tls_openssl(p.client), SSL_VERIFY_NONE, NULL);
+	pair_run(server_answers, client_reads, &p);
+	assert_int_equal(p.client_result, 0);
+	assert_int_equal(p.client_context->saved.count, 0);
+	pair_close(&p);
+}
+
+static void test_sessions_of_an_expired_certificate_are_not_resumed(void **state)
+{
+	const struct fiber_tls_options server = pair_server_options("expired");
+	const struct fiber_tls_options client = {.size = sizeof(client),
+						 .flags = FIBER_TLS_NO_VERIFY};
+	struct pair p;
+
+	(void)state;
+	pair_contexts(&p, &server, &client);
+	assert_false(connect_once(&p, "localhost"));
+	assert_true(p.client_context->saved.count > 0);
+	assert_false(connect_once(&p, "localhost"));
+	fiber_tls_context_unref(p.server_context);
+	fiber_tls_context_unref(p.client_context);
+}
+
 /* -- the list itself -- */
 
 static SSL_SESSION *session(int version)
@@ -125,6 +165,7 @@ static SSL_SESSION *session(int version)
 	SSL_SESSION *const s = SSL_SESSION_new();
 
 	SSL_SESSION_set_protocol_version(s, version);
+	SSL_SESSION_set_timeout(s, 60);
 	return s;
 }
 
@@ -153,6 +194,27 @@ static void test_sessions_are_bounded_and_the_newest_is_taken_first(void **state
 		SSL_SESSION_free(sessions[i]);
 }
 
+static void test_sessions_that_are_too_old_are_dropped(void **state)
+{
+	SSL_SESSION *const fresh = session(TLS1_3_VERSION), *taken;
+	struct fib_tls_sessions list;
+
+	(void)state;
+	fib_tls_sessions_init(&list);
+	fib_tls_sessions_put(&list, "host", fresh);
+	for (int version = TLS1_2_VERSION; version <= TLS1_3_VERSION; version++) {
+		SSL_SESSION *const old = session(version);
+
+		SSL_SESSION_set_time(old, time(NULL) - 62);
+		fib_tls_sessions_put(&list, "host", old);
+	}
+	taken = fib_tls_sessions_take(&list, "host");
+	assert_ptr_equal(taken, fresh);
+	assert_int_equal(list.count, 0);
+	SSL_SESSION_free(taken);
+	fib_tls_sessions_free(&list);
+}
+
 static void test_sessions_of_version_1_2_are_taken_again(void **state)
 {
 	struct fib_tls_sessions list;
@@ -178,10 +240,13 @@ int main(void)
 		cmocka_unit_test(test_sessions_are_resumed_with_version_1_2),
 		cmocka_unit_test(test_sessions_are_not_resumed_where_one_side_does_not_want_it),
 		cmocka_unit_test(test_sessions_of_clients_with_certificates_are_resumed),
+		cmocka_unit_test(test_sessions_of_a_peer_that_was_not_verified_are_not_kept),
+		cmocka_unit_test(test_sessions_of_an_expired_certificate_are_not_resumed),
+		cmocka_unit_test(test_sessions_that_are_too_old_are_dropped),
 		cmocka_unit_test(test_sessions_are_bounded_and_the_newest_is_taken_first),
 		cmocka_unit_test(test_sessions_of_version_1_2_are_taken_again),
 	};
 
 	harness_watchdog(100);
-	return cmocka_run_group_tests(tests, pair_certificates, NULL);
+	return cmocka_run_group_tests(tests, make_certificates, NULL);
 }
