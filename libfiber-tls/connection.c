@@ -27,12 +27,14 @@ static bool is_address(const char *host)
 	return inet_pton(AF_INET, host, bytes) == 1 || inet_pton(AF_INET6, host, bytes) == 1;
 }
 
-/* Set what the certificate must be valid for, and the name that is sent. */
+/* Set what the certificate must be valid for, and the name that is sent. Only alternative names of a
+ * certificate are names of hosts (RFC 9525); its subject may be anything. */
 static bool set_host(SSL *ssl, const char *host)
 {
 	if (is_address(host))
 		return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host);
-	SSL_set_hostflags(ssl, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+	SSL_set_hostflags(ssl, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS |
+				       X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
 	return SSL_set1_host(ssl, host) && SSL_set_tlsext_host_name(ssl, host);
 }
 

@@ -32,6 +32,7 @@ static int make_certificates(void **state)
 	harness_authority("stranger");
 	harness_certify("expired", "authority", "DNS:localhost", -1);
 	harness_certify("elsewhere", "authority", "DNS:elsewhere.example", 1);
+	harness_certify("subject", "authority", "email:a@example.org", 1);
 	harness_certify("unknown", "stranger", "DNS:localhost", 1);
 	make_rsa_certificate();
 	harness_certify("client", "authority", "DNS:client.example", 1);
@@ -96,6 +97,8 @@ static void test_connection_is_refused_for_another_host(void **state)
 	(void)state;
 	expect_refused("elsewhere", "localhost", "hostname mismatch");
 	expect_refused("server", "localhost.example", "hostname mismatch");
+	/* The subject is "a test". */
+	expect_refused("subject", "a test", "hostname mismatch");
 	expect_refused("server", "127.0.0.2", "IP address mismatch");
 }
 
