@@ -78,10 +78,13 @@ ssize_t fib_tls_kernel_send(struct fiber_tls *tls, int type, const char *bytes, 
 				 .msg_iovlen = 1,
 				 .msg_control = control.room,
 				 .msg_controllen = sizeof(control.room)};
+	ssize_t n;
 
 	control.head.cmsg_level = LEVEL;
 	control.head.cmsg_type = SET_TYPE;
 	control.head.cmsg_len = CMSG_LEN(1);
 	*CMSG_DATA(&control.head) = (unsigned char)type;
-	return fiber_sendmsg(tls->fd, &message, MSG_DONTWAIT, FIBER_FOREVER);
+	n = fiber_sendmsg(tls->fd, &message, MSG_DONTWAIT, FIBER_FOREVER);
+	/* The kernel has made a record of a part: OpenSSL cannot go on in the middle of its own. */
+	return n >= 0 && (size_t)n < size ? -EIO : n;
 }

@@ -17,7 +17,8 @@ bool fib_tls_kernel_available(void);
  * does. Called with the lock held and nothing kept. */
 bool fib_tls_kernel_start(struct fiber_tls *tls, void *keys);
 
-/* Send a record of another type than data. Returns size, -EAGAIN or the socket's error. Never waits. */
+/* Send a record of another type than data. Returns size, -EAGAIN, -EIO: only a part
+ * was sent; or the socket's error. Never waits. */
 ssize_t fib_tls_kernel_send(struct fiber_tls *tls, int type, const char *bytes, size_t size);
 
 #endif
