@@ -5,7 +5,7 @@
  * OpenSSL can look authorities up in a folder during a handshake. That would read files where a
  * fiber must not block. So all authorities are read from one file when the context is made. Each
  * family of systems has that file in another place; the environment variable SSL_CERT_FILE, which
- * OpenSSL and others know, comes first.
+ * OpenSSL and others know, comes first, but not in a set-user-ID program.
  */
 #include "trust.h"
 
@@ -36,7 +36,7 @@ int fib_tls_readable(const char *file)
 /* The system's file. NULL: there is none. */
 static const char *find_place(void)
 {
-	const char *const named = getenv(X509_get_default_cert_file_env());
+	const char *const named = secure_getenv(X509_get_default_cert_file_env());
 
 	if (named)
 		return named;
