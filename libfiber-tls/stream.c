@@ -94,7 +94,7 @@ static ssize_t write_all(struct fiber_tls *tls, const char *bytes, size_t size, 
 	}
 	error = fib_tls_transport_flush(tls, deadline);
 	if (!error || (!tls->broken && !tls->send_broken))
-		return (ssize_t)done;
+		return done ? (ssize_t)done : error;
 	/* The last record has not left. */
 	error = fib_tls_send_failed(tls, error);
 	done -= (size_t)n;

@@ -110,8 +110,12 @@ FIBER_API void fiber_tls_context_unref(struct fiber_tls_context *context);
 FIBER_API int fiber_tls_new(struct fiber_tls_context *context, int fd, const char *host,
 			    struct fiber_tls **ret);
 
-/* Free the connection. Nothing is sent: see fiber_tls_shutdown(). No call may be using it. The
- * socket stays open. NULL is allowed. Never waits. */
+/*
+ * Free the connection. Nothing is sent: see fiber_tls_shutdown(). No call may be using it: end calls
+ * of other fibers with shutdown(2) of the socket, and call fiber_close() only after they have
+ * returned, because another socket may get the number. The socket stays open. NULL is allowed.
+ * Never waits.
+ */
 FIBER_API void fiber_tls_free(struct fiber_tls *tls);
 
 /* Shake hands. Reading and writing does it too where it has not been done. Returns 0 when the
@@ -127,7 +131,8 @@ FIBER_API ssize_t fiber_tls_read(struct fiber_tls *tls, void *buf, size_t size, 
  * Write all of size bytes. Fewer are written only past the deadline, in a cancelled fiber or after
  * an error. The error is returned when nothing was written; otherwise the count is returned, and
  * the next call returns the error. Written bytes were encrypted. Some 20 KiB of them may be in the
- * connection when the deadline has passed; the next call of any kind sends them first.
+ * connection when the deadline has passed. The next write sends them first; one of size 0
+ * returns 0 when all have left. A read and fiber_tls_shutdown() do too, fiber_tls_free() drops them.
  */
 FIBER_API ssize_t fiber_tls_write(struct fiber_tls *tls, const void *buf, size_t size,
 				  int64_t deadline);

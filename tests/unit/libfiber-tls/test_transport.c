@@ -31,6 +31,7 @@ static void *write_then_only_read(void *arg)
 
 	s->results[0] = fiber_tls_write(s->p.client, bytes, sizeof(bytes), fiber_after(5 * MS));
 	s->results[1] = s->p.client->out_end > s->p.client->out_at;
+	s->results[4] = fiber_tls_write(s->p.client, NULL, 0, fiber_after(5 * MS));
 	s->written = true;
 	s->results[2] =
 		fiber_tls_read(s->p.client, answer, sizeof(answer), fiber_after(60 * SECOND));
@@ -64,6 +65,7 @@ static void test_transport_sends_what_is_kept_in_a_later_read(void **state)
 	pair_run(read_then_answer, write_then_only_read, &s);
 	assert_true(s.results[0] > 0);
 	assert_int_equal(s.results[1], 1);
+	assert_int_equal(s.results[4], -ETIMEDOUT);
 	assert_int_equal(s.results[2], 3);
 	assert_int_equal(s.results[3], 1);
 	assert_int_equal(s.count, s.results[0]);
