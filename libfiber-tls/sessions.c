@@ -6,6 +6,9 @@
  * have the same client (RFC 8446, C.4). A server gives two with each handshake. A session of TLS
  * 1.2 is used again: it stays in the list.
  *
+ * A busy host gives more sessions than are taken. It keeps at most four, so that it does not push out
+ * those of other hosts.
+ *
  * A resumed connection exchanges no certificates. It is as trustworthy as the connection that got the
  * session: that one had the same context, so the same authorities, and the same host. When the
  * peer's certificate expires, its sessions are dropped.
@@ -17,7 +20,8 @@
 #include <string.h>
 #include <time.h>
 
-#define MOST 256
+#define MOST	  256
+#define MOST_HOST 4
 
 struct fib_tls_session {
 	TAILQ_ENTRY(fib_tls_session) link;
@@ -58,11 +62,23 @@ void fib_tls_sessions_free(struct fib_tls_sessions *sessions)
 	pthread_mutex_destroy(&sessions->lock);
 }
 
+/* The entry that makes way for a new one of the host. NULL: there is room. */
+static struct fib_tls_session *find_surplus(struct fib_tls_sessions *sessions, const char *host)
+{
+	struct fib_tls_session *s;
+	unsigned count = 0;
+
+	TAILQ_FOREACH(s, &sessions->list, link)
+	if (!strcmp(s->host, host) && ++count == MOST_HOST)
+		return s;
+	return sessions->count == MOST ? TAILQ_LAST(&sessions->list, fib_tls_session_list) : NULL;
+}
+
 void fib_tls_sessions_put(struct fib_tls_sessions *sessions, const char *host, SSL_SESSION *session)
 {
 	const size_t size = strlen(host) + 1;
 	struct fib_tls_session *const s = malloc(sizeof(*s) + size);
-	struct fib_tls_session *oldest = NULL;
+	struct fib_tls_session *surplus;
 
 	if (!s) {
 		SSL_SESSION_free(session);
@@ -71,14 +87,13 @@ void fib_tls_sessions_put(struct fib_tls_sessions *sessions, const char *host, S
 	s->session = session;
 	memcpy(s->host, host, size);
 	pthread_mutex_lock(&sessions->lock);
-	if (sessions->count == MOST) {
-		oldest = TAILQ_LAST(&sessions->list, fib_tls_session_list);
-		take_out(sessions, oldest);
-	}
+	surplus = find_surplus(sessions, host);
+	if (surplus)
+		take_out(sessions, surplus);
 	TAILQ_INSERT_HEAD(&sessions->list, s, link);
 	sessions->count++;
 	pthread_mutex_unlock(&sessions->lock);
-	drop(oldest);
+	drop(surplus);
 }
 
 /* Whether the session may be resumed: neither it nor the peer's certificate has expired. */

@@ -19,8 +19,8 @@ struct fib_tls_sessions {
 void fib_tls_sessions_init(struct fib_tls_sessions *sessions);
 void fib_tls_sessions_free(struct fib_tls_sessions *sessions);
 
-/* Keep a session with this host. Takes the caller's reference; drops the oldest session if there
- * are too many, or this one without memory. Any thread. */
+/* Keep a session with this host. Takes the caller's reference; drops the oldest session, of
+ * this host if it has too many, or this one without memory. Any thread. */
 void fib_tls_sessions_put(struct fib_tls_sessions *sessions, const char *host,
 			  SSL_SESSION *session);
 

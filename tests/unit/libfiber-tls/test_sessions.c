@@ -171,27 +171,47 @@ static SSL_SESSION *session(int version)
 
 static void test_sessions_are_bounded_and_the_newest_is_taken_first(void **state)
 {
-	SSL_SESSION *sessions[300], *taken;
+	SSL_SESSION *sessions[10], *taken;
 	struct fib_tls_sessions list;
 
 	(void)state;
 	fib_tls_sessions_init(&list);
-	for (int i = 0; i < 300; i++) {
+	fib_tls_sessions_put(&list, "other", session(TLS1_3_VERSION));
+	for (int i = 0; i < 10; i++) {
 		sessions[i] = session(TLS1_3_VERSION);
-		SSL_SESSION_up_ref(sessions[i]);
-		fib_tls_sessions_put(&list, i % 2 ? "odd" : "even", sessions[i]);
+		fib_tls_sessions_put(&list, "host", sessions[i]);
 	}
-	assert_int_equal(list.count, 256);
-	for (int i = 299; i >= 44; i -= 2) {
-		taken = fib_tls_sessions_take(&list, "odd");
+	assert_int_equal(list.count, 5);
+	for (int i = 9; i >= 6; i--) {
+		taken = fib_tls_sessions_take(&list, "host");
 		assert_ptr_equal(taken, sessions[i]);
 		SSL_SESSION_free(taken);
 	}
-	assert_null(fib_tls_sessions_take(&list, "odd"));
-	assert_int_equal(list.count, 128);
+	assert_null(fib_tls_sessions_take(&list, "host"));
+	taken = fib_tls_sessions_take(&list, "other");
+	assert_non_null(taken);
+	SSL_SESSION_free(taken);
 	fib_tls_sessions_free(&list);
-	for (int i = 0; i < 300; i++)
-		SSL_SESSION_free(sessions[i]);
+}
+
+static void test_sessions_of_many_hosts_are_bounded(void **state)
+{
+	struct fib_tls_sessions list;
+	SSL_SESSION *taken;
+	char host[16];
+
+	(void)state;
+	fib_tls_sessions_init(&list);
+	for (int i = 0; i < 300; i++) {
+		snprintf(host, sizeof(host), "host%d", i);
+		fib_tls_sessions_put(&list, host, session(TLS1_3_VERSION));
+	}
+	assert_int_equal(list.count, 256);
+	assert_null(fib_tls_sessions_take(&list, "host43"));
+	taken = fib_tls_sessions_take(&list, "host44");
+	assert_non_null(taken);
+	SSL_SESSION_free(taken);
+	fib_tls_sessions_free(&list);
 }
 
 static void test_sessions_that_are_too_old_are_dropped(void **state)
@@ -244,6 +264,7 @@ int main(void)
 		cmocka_unit_test(test_sessions_of_an_expired_certificate_are_not_resumed),
 		cmocka_unit_test(test_sessions_that_are_too_old_are_dropped),
 		cmocka_unit_test(test_sessions_are_bounded_and_the_newest_is_taken_first),
+		cmocka_unit_test(test_sessions_of_many_hosts_are_bounded),
 		cmocka_unit_test(test_sessions_of_version_1_2_are_taken_again),
 	};
 
