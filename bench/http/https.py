@@ -4,14 +4,15 @@
 Every server has the same certificate, of an elliptic curve, and one CPU; wrk has another one. wrk offers one cipher suite of
 TLS 1.3, so all use the same. The rows:
   CPU a request       over connections that stay open: a long run of wrk less a short one, so without their handshakes
-  CPU a connection    each request on a connection of its own: a whole handshake, since wrk resumes no sessions
-  new connections     of these, per second; wrk's own half of the handshakes limits it too
+  CPU a connection    each request on a connection of its own: a resumed handshake, since wrk keeps its session
+  resumed connections of these, per second; wrk's own half of the handshakes limits it too
 """
 
 import os
 import shutil
 import statistics
 import subprocess
+import sys
 import tempfile
 
 from servers import OURS, Missing, Server
@@ -86,15 +87,16 @@ def measure_all(bench, tls):
             for who in SERVERS[first:] + SERVERS[:first]:
                 try:
                     values = measure_once(bench, who, cell[0], tls, cell[1])
-                except (Missing, RuntimeError, OSError, AttributeError, subprocess.TimeoutExpired):
+                except (Missing, RuntimeError, OSError, AttributeError, subprocess.TimeoutExpired) as why:
+                    print(f"https: {who}, {cell[0]} connections: {type(why).__name__}: {why}", file=sys.stderr)
                     continue
                 for line, value in values.items():
                     samples.setdefault((cell, line), {}).setdefault(who, []).append(value)
     medians = {at: {who: statistics.median(v) for who, v in by.items()} for at, by in samples.items()}
     for cell in cells[:-1]:
         add_rows(bench, f"TLS, {cell[0]:,} connections: CPU a request", "us/req", medians.get((cell, "cpu"), {}), LIMITS)
-    add_rows(bench, "TLS: CPU a new connection", "us", medians.get((cells[-1], "cpu"), {}), LIMITS)
-    add_rows(bench, "TLS: new connections", "per s", medians.get((cells[-1], "rate"), {}), {})
+    add_rows(bench, "TLS: CPU a resumed connection", "us", medians.get((cells[-1], "cpu"), {}), LIMITS)
+    add_rows(bench, "TLS: resumed connections", "per s", medians.get((cells[-1], "rate"), {}), {})
 
 
 def measure(bench):
