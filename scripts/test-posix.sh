@@ -240,6 +240,62 @@ int main(int argc, char **argv)
 }
 END
 
+# Closes a socket with its stream, and waits for a pipe that has got its number.
+cat >"$tmp/stream.c" <<'END'
+#include <arpa/inet.h>
+#include <fiber.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static void *hand_over(void *arg)
+{
+	const int *end = arg;
+
+	fiber_sleep(10000000);
+	return (void *)(long)write(*end, "z", 1);
+}
+
+static int waits(int fd, int far)
+{
+	struct fiber *f;
+	char byte = 0;
+
+	fiber_spawn(hand_over, &far, &f);
+	return read(fd, &byte, 1) == 1 && byte == 'z' && fiber_join(f, NULL, FIBER_FOREVER) == 0;
+}
+
+static void *start(void *arg)
+{
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	const int listener = socket(AF_INET, SOCK_STREAM, 0), far = socket(AF_INET, SOCK_STREAM, 0);
+	int fds[2], ends[2], good = 0, i;
+	socklen_t size = sizeof at;
+
+	bind(listener, (struct sockaddr *)&at, size), listen(listener, 1), getsockname(listener, (struct sockaddr *)&at, &size);
+	connect(far, (struct sockaddr *)&at, size);
+	ends[0] = accept(listener, NULL, NULL), ends[1] = far;
+	good += waits(ends[0], far) + waits(far, ends[0]);
+	for (i = 0; i < 2; i++) {
+		FILE *stream = fdopen(ends[i], "r");
+
+		if (pipe(fds) < 0 || fclose(stream) || fcntl(fds[0], F_DUPFD, ends[i]) != ends[i])
+			return arg;
+		good += waits(ends[i], fds[1]);
+	}
+	printf("%d of 4\n", good);
+	return arg;
+}
+
+int main(void)
+{
+	const struct fiber_runtime_options o = {.size = sizeof o, .carriers = 1, .control_path = ""};
+
+	return fiber_run(start, NULL, &o, NULL) < 0;
+}
+END
+
 ring_goes_round() {
 	[ "$(timeout 20 "$1")" = "$2" ]
 }
@@ -281,6 +337,63 @@ runs_preloaded() {
 		[ "$(timeout 20 env "LD_PRELOAD=$build/lib/libfiber-posix.so" "$tmp/without")" = "20 of 20" ]
 }
 
+# Libraries that come later in the order of the loader are initialised first.
+runs_after_constructors() {
+	cat >"$tmp/early.c" <<'END'
+#include <netdb.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+int early_done;
+
+__attribute__((constructor)) static void start(void)
+{
+	const struct addrinfo hints = {.ai_flags = AI_NUMERICHOST};
+	struct addrinfo *a = NULL;
+	struct hostent h, *found = NULL;
+	char text[256], host[64];
+	int error;
+
+	early_done = getaddrinfo("127.0.0.1", "1", &hints, &a) == 0 &&
+		     getnameinfo(a->ai_addr, a->ai_addrlen, host, sizeof host, NULL, 0, NI_NUMERICHOST) == 0 &&
+		     strcmp(host, "127.0.0.1") == 0 && gethostbyname_r("127.0.0.1", &h, text, sizeof text, &found, &error) == 0 &&
+		     found && fclose(fopen("/dev/null", "r")) == 0 && close(dup(0)) == 0;
+	freeaddrinfo(a);
+}
+END
+	cat >"$tmp/after.c" <<'END'
+extern int early_done;
+
+int main(void)
+{
+	return !early_done;
+}
+END
+	"$cc" -O2 -fPIC -shared -D_GNU_SOURCE -o "$tmp/libearly.so" "$tmp/early.c" &&
+		compile after "$tmp/after.c" -L"$tmp" -learly -Wl,-rpath,"$tmp" &&
+		timeout 20 env "LD_PRELOAD=$build/lib/libfiber-posix.so" "LD_LIBRARY_PATH=$build/lib" "$tmp/after"
+}
+
+# Then the loader itself is what the kernel has started.
+runs_through_the_loader() {
+	loader=$(readelf -l "$tmp/shared" | sed -n 's/.*interpreter: \(.*\)]$/\1/p')
+	[ -x "$loader" ] && [ "$(timeout 20 "$loader" "$tmp/shared")" = "20 of 20" ] && timeout 20 "$loader" "$tmp/late" 2>&1 >/dev/null |
+		grep -q 'so no call parks: link libfiber-posix before it$'
+}
+
+# sees_streams OPTION...: no wake-up is lost where a stream has closed a socket
+sees_streams() {
+	compile stream "$tmp/stream.c" "$@" && LD_LIBRARY_PATH=$build/lib ring_goes_round "$tmp/stream" "4 of 4"
+}
+
+streams_close_sockets() {
+	# shellcheck disable=SC2086 # flags must be split
+	sees_streams $shared -lfiber-posix -lfiber &&
+		sees_streams "$build/lib/libfiber-posix.a" "$build/lib/libfiber.a" $uring &&
+		sees_streams -static "$build/lib/libfiber-posix.a" "$build/lib/libfiber.a" $uring
+}
+
 # compare OPTION...: each call gives with the library what it gives without
 compare() {
 	compile each-bare "$tmp/each.c" && compile each "$tmp/each.c" "$@" && timeout 20 "$tmp/each-bare" >"$tmp/bare.said" &&
@@ -310,7 +423,16 @@ wrong_order_is_named() {
 other_libfiber_is_named() {
 	# shellcheck disable=SC2086 # flags must be split
 	compile own "$tmp/ring.c" "$build/lib/libfiber.a" $uring || return 1
-	timeout 1 env "LD_PRELOAD=$build/lib/libfiber-posix.so" "LD_LIBRARY_PATH=$build/lib" "$tmp/own" 2>"$tmp/line"
+	env "LD_PRELOAD=$build/lib/libfiber-posix.so" "LD_LIBRARY_PATH=$build/lib" "$tmp/own" 2>"$tmp/line" >/dev/null &
+	own=$!
+	tries=0
+	# The program may never exit: no call of its fibers parks.
+	until grep -q . "$tmp/line" || [ "$tries" -ge 200 ]; do
+		sleep 0.1
+		tries=$((tries + 1))
+	done
+	kill -9 "$own"
+	wait "$own" 2>/dev/null
 	cat "$tmp/line" && [ "$(grep -c . "$tmp/line")" -ge 1 ] &&
 		grep -q '^libfiber-posix: own contains another libfiber, so no call parks: link it with libfiber-posix.a, or with the shared libfiber$' "$tmp/line"
 }
@@ -363,9 +485,12 @@ prove "and in one that is compiled with _FORTIFY_SOURCE" runs_fortified
 prove "and in one that is linked with the archive" runs_archive
 prove "and in a static one" runs_static
 prove "and where the library is preloaded" runs_preloaded
+prove "a socket that a stream has closed is not waited for, linked in each way" streams_close_sockets
 prove "in a plain thread each call gives what it gives without the library" each_is_the_system_s
 prove "and in a static program, where it makes the system call itself" each_is_a_system_call
 prove "a library that is linked after the C library says so in one line" wrong_order_is_named
+prove "constructors that run before the library's make calls" runs_after_constructors
+prove "a program that is started through the loader finds the system's calls" runs_through_the_loader
 prove "a program that contains another libfiber is named" other_libfiber_is_named
 prove "and one that is linked with an archive and a shared library" mixed_libfiber_is_named
 prove "a program without fibers makes the same system calls with the library" makes_the_same_calls

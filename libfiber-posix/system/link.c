@@ -2,9 +2,6 @@
 /*
  * link.c - find the system's calls when the library is loaded, and check how it was linked
  *
- * The library defines read(2) and others itself. The definition that comes after it in the order of
- * the loader is the system's, or that of another library that takes the same names.
- *
  * The order may be wrong: another definition comes first, and no call reaches this library. Or the
  * program contains a libfiber of its own. Both are reported in one line when the program starts.
  *
@@ -15,10 +12,8 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <unistd.h>
 
 #include <fiber/posix.h>
@@ -28,69 +23,7 @@
 #include "system/copies.h"
 #include "system/system.h"
 
-#define CALL(name)                                       \
-	{                                                \
-		offsetof(struct fpx_system, name), #name \
-	}
-
-static const struct {
-	size_t at;
-	const char *name;
-} calls[] = {
-	CALL(read),
-	CALL(write),
-	CALL(readv),
-	CALL(writev),
-	CALL(pread),
-	CALL(pwrite),
-	CALL(sendfile),
-	CALL(recv),
-	CALL(socket),
-	CALL(recvfrom),
-	CALL(recvmsg),
-	CALL(send),
-	CALL(sendto),
-	CALL(sendmsg),
-	CALL(accept),
-	CALL(accept4),
-	CALL(connect),
-	CALL(close),
-	CALL(dup2),
-	CALL(dup3),
-	CALL(fcntl),
-	CALL(poll),
-	CALL(ppoll),
-	CALL(select),
-	CALL(pselect),
-	CALL(epoll_wait),
-	CALL(epoll_pwait),
-	CALL(nanosleep),
-	CALL(clock_nanosleep),
-	CALL(usleep),
-	CALL(sleep),
-	CALL(sched_yield),
-	CALL(waitpid),
-	CALL(wait),
-	CALL(getaddrinfo),
-	CALL(getnameinfo),
-	CALL(gethostbyname_r),
-	CALL(fclose),
-	CALL(close_range),
-};
-
 bool fpx_linked = true;
-
-static void find_calls(void)
-{
-	size_t i;
-
-	for (i = 0; i < sizeof calls / sizeof calls[0]; i++) {
-		void *call = dlsym(RTLD_NEXT, calls[i].name);
-
-		if (call)
-			memcpy((char *)&fpx_system + calls[i].at, &call, sizeof call);
-	}
-}
 
 /* No call by name parks. Say why, in one line: format has one %s. */
 __attribute__((format(printf, 1, 0))) static void give_up(const char *format, const char *name)
@@ -138,14 +71,16 @@ bool fiber_posix_linked(void)
 	return fpx_linked;
 }
 
-/* Before the constructors of the program. A program without an interpreter is static. */
+/*
+ * Before the constructors of the program. Those of other libraries may have run: libraries that come
+ * later in the order of the loader are initialised first.
+ */
 __attribute__((constructor(101))) static void start(void)
 {
 	fiber_runtime_bind();
 	describe_code();
-	if (!getauxval(AT_BASE))
+	if (!fpx_find_calls())
 		return;
-	find_calls();
 	check_order();
 	check_copies();
 }

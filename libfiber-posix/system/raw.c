@@ -1,16 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * raw.c - fpx_system as it is before the loader has been asked: system calls
+ * raw.c - fpx_system: system calls, until the loader has been asked
  *
  * A static program has no second definition of read(2) that could be called. So the system calls
  * are made here. Some calls have no system call of their own on every architecture; they use a
  * wider one. None is a cancellation point.
+ *
+ * Some functions of the C library are no system calls. In a static program this library does not
+ * take their names, and the name is the C library's. In the shared library the name is the
+ * library's own: a constructor that runs before that of the library would call it without end. So
+ * the loader is asked at the first call.
+ *
+ * The definition of a name that comes after this library in the order of the loader is the system's,
+ * or that of another library that takes the same names.
  */
 #include "system/system.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <link.h>
 #include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -256,10 +270,64 @@ static int raw_close_range(unsigned first, unsigned last, int flags)
 	return (int)syscall(SYS_close_range, first, last, flags);
 }
 
-/*
- * link.c replaces them where there is a loader. The functions of the C library among them are no
- * system calls; in a static program this library does not take their names.
- */
+/* A kernel before Linux 5.9 has no close_range(2). */
+static void raw_closefrom(int low)
+{
+	struct rlimit limit;
+	rlim_t fd;
+
+	if (low < 0)
+		low = 0;
+	if (raw_close_range((unsigned)low, ~0U, 0) == 0 || getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return;
+	for (fd = (rlim_t)low; fd < limit.rlim_cur && fd < INT_MAX; fd++)
+		raw_close((int)fd);
+}
+
+/* -- functions of the C library -- */
+
+static int early_getaddrinfo(const char *node, const char *service, const struct addrinfo *hints,
+			     struct addrinfo **ret)
+{
+	fpx_find_calls();
+	return fpx_system.getaddrinfo == early_getaddrinfo
+		       ? getaddrinfo(node, service, hints, ret)
+		       : fpx_system.getaddrinfo(node, service, hints, ret);
+}
+
+static int early_getnameinfo(const struct sockaddr *addr, socklen_t addrlen, char *host,
+			     socklen_t hostlen, char *service, socklen_t servicelen, int flags)
+{
+	fpx_find_calls();
+	return fpx_system.getnameinfo == early_getnameinfo
+		       ? getnameinfo(addr, addrlen, host, hostlen, service, servicelen, flags)
+		       : fpx_system.getnameinfo(addr, addrlen, host, hostlen, service, servicelen,
+						flags);
+}
+
+static int early_gethostbyname_r(const char *name, struct hostent *buffer, char *text, size_t size,
+				 struct hostent **ret, int *ret_error)
+{
+	fpx_find_calls();
+	return fpx_system.gethostbyname_r == early_gethostbyname_r
+		       ? gethostbyname_r(name, buffer, text, size, ret, ret_error)
+		       : fpx_system.gethostbyname_r(name, buffer, text, size, ret, ret_error);
+}
+
+static int early_fclose(FILE *stream)
+{
+	fpx_find_calls();
+	return fpx_system.fclose == early_fclose ? fclose(stream) : fpx_system.fclose(stream);
+}
+
+static FILE *early_freopen(const char *path, const char *mode, FILE *stream)
+{
+	fpx_find_calls();
+	return fpx_system.freopen == early_freopen ? freopen(path, mode, stream)
+						   : fpx_system.freopen(path, mode, stream);
+}
+
+/* fpx_find_calls() replaces them where there is a loader. */
 struct fpx_system fpx_system = {
 	.read = raw_read,
 	.write = raw_write,
@@ -295,9 +363,99 @@ struct fpx_system fpx_system = {
 	.sched_yield = raw_sched_yield,
 	.waitpid = raw_waitpid,
 	.wait = raw_wait,
-	.getaddrinfo = getaddrinfo,
-	.getnameinfo = getnameinfo,
-	.gethostbyname_r = gethostbyname_r,
-	.fclose = fclose,
+	.getaddrinfo = early_getaddrinfo,
+	.getnameinfo = early_getnameinfo,
+	.gethostbyname_r = early_gethostbyname_r,
+	.fclose = early_fclose,
+	.freopen = early_freopen,
 	.close_range = raw_close_range,
+	.closefrom = raw_closefrom,
 };
+
+#define CALL(name)                                       \
+	{                                                \
+		offsetof(struct fpx_system, name), #name \
+	}
+
+static const struct {
+	size_t at;
+	const char *name;
+} calls[] = {
+	CALL(read),
+	CALL(write),
+	CALL(readv),
+	CALL(writev),
+	CALL(pread),
+	CALL(pwrite),
+	CALL(sendfile),
+	CALL(recv),
+	CALL(socket),
+	CALL(recvfrom),
+	CALL(recvmsg),
+	CALL(send),
+	CALL(sendto),
+	CALL(sendmsg),
+	CALL(accept),
+	CALL(accept4),
+	CALL(connect),
+	CALL(close),
+	CALL(dup2),
+	CALL(dup3),
+	CALL(fcntl),
+	CALL(poll),
+	CALL(ppoll),
+	CALL(select),
+	CALL(pselect),
+	CALL(epoll_wait),
+	CALL(epoll_pwait),
+	CALL(nanosleep),
+	CALL(clock_nanosleep),
+	CALL(usleep),
+	CALL(sleep),
+	CALL(sched_yield),
+	CALL(waitpid),
+	CALL(wait),
+	CALL(getaddrinfo),
+	CALL(getnameinfo),
+	CALL(gethostbyname_r),
+	CALL(fclose),
+	CALL(freopen),
+	CALL(close_range),
+	CALL(closefrom),
+};
+
+static int asks_for_loader(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	int i;
+
+	(void)size;
+	(void)arg;
+	for (i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_INTERP)
+			return 1;
+	return 0;
+}
+
+/*
+ * Whether there is a loader to ask. Every dynamic program has a PT_INTERP, in its own file or in the
+ * C library's. AT_BASE does not tell: it is 0 where the loader was called with the program's name.
+ */
+static bool is_dynamic(void)
+{
+	return dl_iterate_phdr(asks_for_loader, NULL);
+}
+
+bool fpx_find_calls(void)
+{
+	size_t i;
+
+	if (!is_dynamic())
+		return false;
+	for (i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+		void *call = dlsym(RTLD_NEXT, calls[i].name);
+
+		if (call)
+			memcpy((char *)&fpx_system + calls[i].at, &call, sizeof call);
+	}
+	return true;
+}

@@ -21,8 +21,8 @@
 #include <time.h>
 
 /*
- * I set when the library is loaded (link.c), then read-only. Never NULL: before that, and in a
- * static program, they make the system calls themselves (raw.c).
+ * I set when the library is loaded, then read-only. Never NULL: before that, and in a static
+ * program, they make the system calls themselves (raw.c).
  */
 struct fpx_system {
 	ssize_t (*read)(int, void *, size_t);
@@ -66,9 +66,17 @@ struct fpx_system {
 	int (*gethostbyname_r)(const char *, struct hostent *, char *, size_t, struct hostent **,
 			       int *);
 	int (*fclose)(FILE *);
+	FILE *(*freopen)(const char *, const char *, FILE *);
 	int (*close_range)(unsigned, unsigned, int);
+	void (*closefrom)(int);
 };
 
 extern struct fpx_system fpx_system;
+
+/*
+ * Set fpx_system to the definitions that the loader finds after this library. Returns false in a
+ * static program, and does nothing there. Any thread; may be repeated.
+ */
+bool fpx_find_calls(void);
 
 #endif
