@@ -47,13 +47,24 @@ bool fpx_informs(void)
 	return (fiber_self() || fpx_used()) && getpid() == process;
 }
 
+bool fpx_sees_streams;
+
 void fpx_meet(int fd)
 {
 	const int before = errno;
 
 	fpx_stream_forget(fd);
-	fiber_new_fd(fd);
+	if (fpx_sees_streams)
+		fiber_new_fd(fd);
+	else
+		fiber_forget_fd(fd);
 	errno = before;
+}
+
+void fpx_doubt(int fd)
+{
+	if (!fpx_sees_streams)
+		fiber_forget_fd(fd);
 }
 
 void fpx_forget(int fd)

@@ -11,8 +11,20 @@ bool fpx_informs(void);
 /* Whether the calling plain thread is in fiber_posix_close(). */
 bool fpx_closing(void);
 
-/* Report a new descriptor. Any thread. */
+/*
+ * I set when the library is loaded: whether fclose(3) and freopen(3) are seen. Without them libfiber
+ * must not rely on being informed of each descriptor that is closed.
+ */
+extern bool fpx_sees_streams;
+
+/* Report a new descriptor, if its end will be seen. Any thread. */
 void fpx_meet(int fd);
+
+/*
+ * libfiber takes a descriptor that it has accepted or connected for one whose end it sees. Correct
+ * that where it may not.
+ */
+void fpx_doubt(int fd);
 
 /* Drop what is known of fd, which is about to be closed or has been replaced. Any thread. */
 void fpx_forget(int fd);

@@ -14,6 +14,7 @@
 #include <fiber/posix.h>
 #include <fiber/time.h>
 
+#include "call/descriptor.h"
 #include "call/park.h"
 #include "call/stream.h"
 #include "system/system.h"
@@ -36,6 +37,9 @@ static int accept_one(int fd, struct sockaddr *addr, socklen_t *addrlen)
 		rc = fiber_wait_fd(fd, POLLIN, deadline);
 		if (rc < 0)
 			return fpx_late(rc, deadline) ? -EAGAIN : rc;
+		/* A connection waits, but there is no descriptor for it: trying would not end. */
+		if (n == -ECANCELED)
+			return n;
 	}
 }
 
@@ -48,6 +52,7 @@ int fiber_posix_accept4(int fd, struct sockaddr *addr, socklen_t *addrlen, int f
 	n = accept_one(fd, addr, addrlen);
 	if (n >= 0) {
 		fpx_stream_forget(n);
+		fpx_doubt(n);
 		if (!(flags & SOCK_CLOEXEC))
 			fpx_system.fcntl(n, F_SETFD, 0);
 		if (flags & SOCK_NONBLOCK)
@@ -62,15 +67,17 @@ int fiber_posix_accept(int fd, struct sockaddr *addr, socklen_t *addrlen)
 			   : fpx_system.accept(fd, addr, addrlen);
 }
 
-/* fiber_connect() takes a connection that is there already for its own. */
-static bool is_connected(int fd)
+/* fiber_connect() takes a connection that is there already for its own. Datagrams never wait. */
+static bool never_waits(int fd)
 {
 	struct sockaddr_storage peer;
 	socklen_t size = sizeof peer, type_size = sizeof(int);
 	int type = SOCK_DGRAM;
 
-	return getpeername(fd, (struct sockaddr *)&peer, &size) == 0 &&
-	       getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &type_size) == 0 && type != SOCK_DGRAM;
+	if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &type_size) < 0 ||
+	    (type != SOCK_STREAM && type != SOCK_SEQPACKET))
+		return true;
+	return getpeername(fd, (struct sockaddr *)&peer, &size) == 0;
 }
 
 /*
@@ -89,14 +96,28 @@ static int connect_until(int fd, const struct sockaddr *addr, socklen_t addrlen,
 	return rc;
 }
 
+/* An attempt was begun before: wait for its end. The second call returns its result. */
+static int await_connection(int fd, const struct sockaddr *addr, socklen_t addrlen,
+			    int64_t deadline)
+{
+	int rc = fiber_wait_fd(fd, POLLOUT, deadline);
+
+	if (rc < 0)
+		return fpx_late(rc, deadline) ? -EALREADY : rc;
+	return fpx_system.connect(fd, addr, addrlen) < 0 ? -errno : 0;
+}
+
 int fiber_posix_connect(int fd, const struct sockaddr *addr, socklen_t addrlen)
 {
 	int64_t deadline;
 	int rc;
 
-	if (!fpx_parks() || fpx_may_wait(fd, SO_SNDTIMEO, &deadline) <= 0 || is_connected(fd))
+	if (!fpx_parks() || fpx_may_wait(fd, SO_SNDTIMEO, &deadline) <= 0 || never_waits(fd))
 		return fpx_system.connect(fd, addr, addrlen);
 	rc = connect_until(fd, addr, addrlen, deadline);
+	fpx_doubt(fd);
+	if (rc == -EALREADY)
+		return (int)fpx_result(await_connection(fd, addr, addrlen, deadline));
 	/*
 	 * The kernel waits for a second call to take the connection for made. Without it, one that
 	 * the program makes by mistake would succeed instead of giving EISCONN. A UNIX socket is

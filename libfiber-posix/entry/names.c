@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * names.c - getaddrinfo(3) and relatives; fclose(3)
+ * names.c - getaddrinfo(3) and relatives; fclose(3), freopen(3)
  *
  * These are no system calls: a static program has only one definition of each, which must be the C
  * library's. So they are in the shared library alone.
@@ -38,6 +38,11 @@ FPX_ENTRY int gethostbyname_r(const char *name, struct hostent *buffer, char *te
 		       : fpx_system.gethostbyname_r(name, buffer, text, size, ret, ret_error);
 }
 
+__attribute__((constructor(101))) static void start(void)
+{
+	fpx_sees_streams = true;
+}
+
 /* The C library closes the descriptor by a call that is not seen. */
 FPX_ENTRY int fclose(FILE *stream)
 {
@@ -47,3 +52,22 @@ FPX_ENTRY int fclose(FILE *stream)
 		fpx_forget(fd);
 	return fpx_system.fclose(stream);
 }
+
+/* The stream's descriptor is replaced, or closed if that fails. */
+FPX_ENTRY FILE *freopen(const char *path, const char *mode, FILE *stream)
+{
+	const int fd = stream ? fileno_unlocked(stream) : -1;
+	FILE *now;
+
+	if (fd < 0 || !fpx_informs())
+		return fpx_system.freopen(path, mode, stream);
+	fpx_forget(fd);
+	now = fpx_system.freopen(path, mode, stream);
+	/* A wait may have begun between. */
+	fpx_forget(fd);
+	return now;
+}
+
+/* -- another name of the same function: files have 64-bit positions -- */
+
+FPX_ALIAS(freopen) FILE *freopen64(const char *path, const char *mode, FILE *stream);

@@ -192,6 +192,119 @@ static void test_connect_waits_for_room_in_the_backlog_of_a_unix_socket(void **s
 	close(fd);
 }
 
+static void *accept_as_cancelled(void *arg)
+{
+	return as_cancelled(do_accept, arg);
+}
+
+static void test_cancelled_accept_without_a_free_descriptor_ends(void **state)
+{
+	struct call c = {.fd = listener(0)};
+	const int far = dial();
+	struct rlimit limit, none;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	none = limit;
+	none.rlim_cur = (rlim_t)far + 1;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	assert_int_equal(inside_join_cancelled(inside_spawn(accept_as_cancelled, &c)), -1);
+	assert_int_equal(c.error, ECANCELED);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	close(far);
+	close(c.fd);
+}
+
+/* The listener has no room: the kernel drops what the socket sends, which tries again after 1 s. */
+static void test_connect_waits_for_an_attempt_that_was_begun_before(void **state)
+{
+	const int fd = listener(0), flags = fcntl(fd, F_GETFL);
+	struct call c = {.fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0)};
+	struct fiber *f;
+	int far;
+
+	(void)state;
+	assert_int_equal(listen(fd, 0), 0);
+	far = dial();
+	assert_int_equal(inside(do_connect, &c), -1);
+	assert_int_equal(c.error, EINPROGRESS);
+	both_give(do_connect, &c, -1, EALREADY);
+	assert_int_equal(fcntl(c.fd, F_SETFL, flags), 0);
+	set_timeout(c.fd, SO_SNDTIMEO, 20);
+	both_give(do_connect, &c, -1, EALREADY);
+	set_timeout(c.fd, SO_SNDTIMEO, 0);
+	f = inside_suspended(do_connect, &c);
+	close(accept(fd, NULL, NULL));
+	assert_int_equal(inside_join(f), 0);
+	both_give(do_connect, &c, -1, EISCONN);
+	close(far);
+	close(c.fd);
+	close(fd);
+}
+
+static void *do_recv(void *arg)
+{
+	struct call *c = arg;
+
+	return outcome(c, recv(c->fd, c->buf, c->size, 0));
+}
+
+static void test_connect_of_datagrams_leaves_a_fiber_that_receives_them(void **state)
+{
+	struct sockaddr_in own = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	const int far = socket(AF_INET, SOCK_DGRAM, 0);
+	socklen_t size = sizeof own;
+	char bytes[8];
+	struct call c = {.fd = socket(AF_INET, SOCK_DGRAM, 0), .buf = bytes, .size = sizeof bytes};
+	struct call connecting = c;
+	struct fiber *f;
+
+	(void)state;
+	assert_int_equal(bind(c.fd, (struct sockaddr *)&own, size), 0);
+	assert_int_equal(bind(far, (struct sockaddr *)&own, size), 0);
+	assert_int_equal(getsockname(c.fd, (struct sockaddr *)&own, &size), 0);
+	assert_int_equal(getsockname(far, (struct sockaddr *)&address, &size), 0);
+	f = inside_suspended(do_recv, &c);
+	assert_int_equal(inside(do_connect, &connecting), 0);
+	assert_int_equal(sendto(far, "abc", 3, 0, (struct sockaddr *)&own, sizeof own), 3);
+	assert_int_equal(inside_join(f), 3);
+	close(far);
+	close(c.fd);
+}
+
+/* flags: those of the call. */
+static void *do_sendto(void *arg)
+{
+	struct call *c = arg;
+
+	return outcome(c, sendto(c->fd, c->buf, c->size, c->flags, (struct sockaddr *)&address,
+				 sizeof address));
+}
+
+static void test_send_that_connects_waits_for_the_connection(void **state)
+{
+	const int fd = listener(0);
+	struct call c = {.buf = "abc", .size = 3, .flags = MSG_FASTOPEN};
+	char bytes[8];
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		intptr_t n;
+		int near;
+
+		c.fd = socket(AF_INET, SOCK_STREAM, 0);
+		n = i ? inside(do_sendto, &c) : on_a_thread(do_sendto, &c);
+		if (i == 0 && n < 0)
+			skip();
+		assert_int_equal(n, 3);
+		near = accept(fd, NULL, NULL);
+		assert_int_equal(recv(near, bytes, sizeof bytes, 0), 3);
+		close(near);
+		close(c.fd);
+	}
+	close(fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -203,6 +316,10 @@ int main(void)
 		cmocka_unit_test(test_connect_of_a_non_blocking_socket_is_in_progress),
 		cmocka_unit_test(test_connect_to_nobody_is_refused),
 		cmocka_unit_test(test_connect_waits_for_room_in_the_backlog_of_a_unix_socket),
+		cmocka_unit_test(test_cancelled_accept_without_a_free_descriptor_ends),
+		cmocka_unit_test(test_connect_waits_for_an_attempt_that_was_begun_before),
+		cmocka_unit_test(test_connect_of_datagrams_leaves_a_fiber_that_receives_them),
+		cmocka_unit_test(test_send_that_connects_waits_for_the_connection),
 	};
 
 	OUTCOME_MAIN(tests);
