@@ -77,18 +77,24 @@ FPX_ENTRY int fcntl(int fd, int command, ...)
 				      : fpx_system.fcntl(fd, command, arg);
 }
 
+/* With flags the system may refuse the call, which then closes nothing. */
 FPX_ENTRY int close_range(unsigned first, unsigned last, int flags)
 {
-	if (!(flags & CLOSE_RANGE_CLOEXEC))
+	int rc;
+
+	if (!flags)
 		fpx_forget_range(first, last);
-	return fpx_system.close_range(first, last, flags);
+	rc = fpx_system.close_range(first, last, flags);
+	if (rc == 0 && flags && !(flags & CLOSE_RANGE_CLOEXEC))
+		fpx_forget_range(first, last);
+	return rc;
 }
 
-/* Not that of the C library: it would close the descriptors without informing libfiber. */
+/* That of the C library alone would close the descriptors without informing libfiber. */
 FPX_ENTRY void closefrom(int low)
 {
 	fpx_forget_range(low > 0 ? (unsigned)low : 0, ~0U);
-	fpx_system.close_range(low > 0 ? (unsigned)low : 0, ~0U, 0);
+	fpx_system.closefrom(low);
 }
 
 /* -- other names of the same functions -- */
