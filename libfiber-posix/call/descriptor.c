@@ -13,7 +13,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <sys/resource.h>
@@ -22,11 +21,17 @@
 #include <fiber/fiber.h>
 #include <fiber/io.h>
 #include <fiber/posix.h>
+#include <fiber/time.h>
 
-#include "call/off_carrier.h"
 #include "call/park.h"
 #include "call/stream.h"
 #include "system/system.h"
+
+/* libfiber knows descriptors below this. */
+#define DESCRIPTORS (1u << 22)
+
+#define LOCK_REST_MIN INT64_C(1000000) /* ns */
+#define LOCK_REST_MAX INT64_C(8000000)
 
 /* I, and written in the child of a fork. */
 static pid_t process;
@@ -80,8 +85,8 @@ void fpx_forget_range(unsigned first, unsigned last)
 
 	if (!fpx_informs())
 		return;
-	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur > INT_MAX)
-		limit.rlim_cur = INT_MAX;
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur > DESCRIPTORS)
+		limit.rlim_cur = DESCRIPTORS;
 	for (fd = first; fd <= last && fd < limit.rlim_cur; fd++)
 		fpx_forget((int)fd);
 }
@@ -132,32 +137,38 @@ int fiber_posix_dup2(int fd, int newfd)
 					     : fiber_posix_dup3(fd, newfd, 0);
 }
 
-struct locking {
-	int fd, command, rc;
-	void *arg;
-};
-
-static void *lock(void *arg)
+/*
+ * Try the lock until it is free. A thread that blocks for it might do so for ever, and there are few
+ * threads. So the fiber looks again after 1 to 8 ms.
+ */
+static int lock(int fd, int command, void *arg)
 {
-	struct locking *l = arg;
+	const int attempt = command == F_SETLKW ? F_SETLK : F_OFD_SETLK;
+	int64_t rest = LOCK_REST_MIN;
 
-	l->rc = fpx_system.fcntl(l->fd, l->command, l->arg);
-	if (l->rc < 0)
-		l->rc = -errno;
-	return NULL;
+	for (;;) {
+		int rc;
+
+		if (fpx_system.fcntl(fd, attempt, arg) == 0)
+			return 0;
+		if (errno != EAGAIN && errno != EACCES)
+			return -errno;
+		rc = fiber_sleep(rest);
+		if (rc < 0)
+			return rc;
+		rest = rest < LOCK_REST_MAX ? 2 * rest : rest;
+	}
 }
 
 int fiber_posix_fcntl(int fd, int command, ...)
 {
-	struct locking l = {.fd = fd, .command = command};
 	va_list args;
-	int rc;
+	void *arg;
 
 	va_start(args, command);
-	l.arg = va_arg(args, void *);
+	arg = va_arg(args, void *);
 	va_end(args);
 	if ((command != F_SETLKW && command != F_OFD_SETLKW) || !fpx_parks())
-		return fpx_system.fcntl(fd, command, l.arg);
-	rc = fpx_off_carrier(lock, &l);
-	return (int)fpx_result(rc < 0 ? rc : l.rc);
+		return fpx_system.fcntl(fd, command, arg);
+	return (int)fpx_result(lock(fd, command, arg));
 }

@@ -2,6 +2,7 @@
 /* test_descriptor.c - closed and replaced descriptors; file locks */
 #include "outcome.h"
 
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/wait.h>
@@ -87,27 +88,78 @@ static void test_close_of_every_kind_wakes_the_fiber_that_reads_it(void **state)
 	}
 }
 
-/* A number that was accepted is known to be new; closed, it comes back as another file. */
+static void *do_accept(void *arg)
+{
+	struct call *c = arg;
+
+	return outcome(c, accept(c->fd, NULL, NULL));
+}
+
+/* The stream's descriptor now means the pipe. */
+static void by_freopen(int fd, const int fds[2])
+{
+	FILE *stream = fdopen(fd, "r");
+	char name[32];
+
+	snprintf(name, sizeof name, "/proc/self/fd/%d", fds[0]);
+	assert_ptr_equal(freopen(name, "r", stream), stream);
+	assert_int_equal(fileno(stream), fd);
+}
+
+static void parks_until_written(int fd, int far)
+{
+	char byte = 0;
+	struct call c = {.fd = fd, .buf = &byte, .size = 1};
+	struct fiber *f = inside_suspended(do_read, &c);
+
+	assert_int_equal(write(far, "z", 1), 1);
+	assert_int_equal(inside_join(f), 1);
+	assert_int_equal(byte, 'z');
+}
+
+/* pair: the first is accepted if `accepted`, else made by socket(2). Both are known to be new. */
+static void open_new(int pair[2], bool accepted)
+{
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct call c = {.fd = socket(AF_INET, SOCK_STREAM, 0)};
+	socklen_t size = sizeof at;
+	int far, near;
+
+	assert_int_equal(bind(c.fd, (struct sockaddr *)&at, size), 0);
+	assert_int_equal(listen(c.fd, 1), 0);
+	assert_int_equal(getsockname(c.fd, (struct sockaddr *)&at, &size), 0);
+	far = socket(AF_INET, SOCK_STREAM, 0);
+	assert_int_equal(connect(far, (struct sockaddr *)&at, size), 0);
+	near = (int)inside(do_accept, &c);
+	assert_true(near >= 0);
+	close(c.fd);
+	pair[0] = accepted ? near : far;
+	pair[1] = accepted ? far : near;
+}
+
+/* A number that is known to be new comes back, as a file that is not. */
 static void test_number_that_comes_back_is_waited_for_again(void **state)
 {
-	(void)state;
-	for (int i = 0; i < 50; i++) {
-		char byte = 0;
-		struct call c = {.buf = &byte, .size = 1};
-		struct fiber *f;
-		int fds[2];
+	void (*const ways[])(int) = {by_close, by_dup2, by_dup3, by_fclose, by_close_range, NULL};
 
-		assert_int_equal(i % 2 ? pipe(fds) : socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
-		c.fd = fds[0];
-		f = inside_suspended(do_read, &c);
-		assert_int_equal(write(fds[1], "z", 1), 1);
-		assert_int_equal(inside_join(f), 1);
-		assert_int_equal(byte, 'z');
-		if (i % 3)
-			fclose(fdopen(fds[0], "r"));
-		else
-			close(fds[0]);
+	(void)state;
+	for (size_t i = 0; i < 2 * sizeof ways / sizeof ways[0]; i++) {
+		int pair[2], fds[2];
+
+		open_new(pair, i % 2);
+		parks_until_written(pair[0], pair[1]);
+		assert_int_equal(pipe(fds), 0);
+		if (ways[i / 2]) {
+			ways[i / 2](pair[0]);
+			assert_int_equal(fcntl(fds[0], F_DUPFD, pair[0]), pair[0]);
+		} else {
+			by_freopen(pair[0], fds);
+		}
+		parks_until_written(pair[0], fds[1]);
+		close(fds[0]);
 		close(fds[1]);
+		close(pair[0]);
+		close(pair[1]);
 	}
 }
 
@@ -213,6 +265,27 @@ static void test_file_lock_parks_until_the_other_owner_unlocks(void **state)
 	both_give(do_lock, &c, -1, EBADF);
 }
 
+static void test_cancelled_fiber_stops_waiting_for_a_file_lock(void **state)
+{
+	char path[HARNESS_PATH];
+	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	struct call c = {.flags = F_OFD_SETLKW};
+	struct fiber *f;
+	int other;
+
+	(void)state;
+	harness_file(path, "lock");
+	c.fd = open(path, O_RDWR | O_CREAT, 0600);
+	other = open(path, O_RDWR);
+	assert_int_equal(fcntl(other, F_OFD_SETLK, &lock), 0);
+	f = inside_suspended(do_lock, &c);
+	fiber_cancel(f);
+	assert_int_equal(inside_join_cancelled(f), -1);
+	assert_int_equal(c.error, ECANCELED);
+	close(other);
+	close(c.fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -221,6 +294,7 @@ int main(void)
 		cmocka_unit_test(test_errors_of_close_and_dup_are_the_system_s),
 		cmocka_unit_test(test_child_that_closes_its_descriptors_wakes_nobody_here),
 		cmocka_unit_test(test_file_lock_parks_until_the_other_owner_unlocks),
+		cmocka_unit_test(test_cancelled_fiber_stops_waiting_for_a_file_lock),
 	};
 
 	OUTCOME_MAIN(tests);
