@@ -81,7 +81,7 @@ int fib_descriptor_rest(int fd, const struct fib_look *look, int64_t time, int64
  * something has happened since `look`. w: two unlinked copies of an armed waiter. A waiter that
  * blocks its thread is woken when fd is closed, but only by edges that another waiter has asked the
  * poller for. Returns 0: joined, call leave when the wait is over; -EAGAIN: look again; -EPERM: the
- * poller cannot watch fd, it is always ready; -EBADF; -ENOMEM.
+ * poller cannot watch fd, which is always ready to read and to write; -EBADF; -ENOMEM.
  */
 int fib_descriptor_join(int fd, short events, const struct fib_look *look, struct fib_waiter w[2]);
 void fib_descriptor_leave(int fd, short events, struct fib_waiter w[2]);

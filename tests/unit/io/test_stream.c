@@ -288,6 +288,21 @@ static void test_stream_wait_fd_says_which_events(void **state)
 	fiber_close(pair[0]);
 }
 
+/* Such a file is always ready to read, and no other event comes. */
+static void test_stream_wait_fd_for_an_event_that_a_file_never_has(void **state)
+{
+	struct watch w = {open("/dev/null", O_RDWR), POLLPRI, fiber_after(2 * MS)};
+	struct fiber *f;
+
+	(void)state;
+	assert_int_equal(inside(do_wait, &w), -ETIMEDOUT);
+	assert_int_equal(on_a_thread(do_wait, &w), -ETIMEDOUT);
+	w.deadline = FIBER_FOREVER;
+	f = inside_suspended(do_wait, &w);
+	fiber_close(w.fd);
+	assert_int_equal(inside_join(f), -EBADF);
+}
+
 static void test_stream_wait_fd_is_woken_by_each_event(void **state)
 {
 	struct watch w = {-1, POLLIN, FIBER_FOREVER};
@@ -350,6 +365,7 @@ int main(void)
 		cmocka_unit_test(test_stream_full_calls_move_all_of_it),
 		cmocka_unit_test(test_stream_full_calls_tell_what_was_moved_first),
 		cmocka_unit_test(test_stream_wait_fd_says_which_events),
+		cmocka_unit_test(test_stream_wait_fd_for_an_event_that_a_file_never_has),
 		cmocka_unit_test(test_stream_wait_fd_is_woken_by_each_event),
 		cmocka_unit_test(test_stream_leaves_file_status_flags_as_they_were),
 	};
