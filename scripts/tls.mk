@@ -37,12 +37,12 @@ $(BUILD)/lib/libfiber-tls.so: $(BUILD)/lib/libfiber-tls.so.0
 TLS_TESTS := $(filter $(BUILD)/tests/unit/libfiber-tls/% %/system/test_tls_peers,$(TEST_BIN))
 $(TLS_TESTS): $(BUILD)/lib/libfiber-tls.a
 $(TLS_TESTS:$(BUILD)/tests/%=$(BUILD)/obj/tests/%.o): CPPFLAGS += $(TLS_INC) -Ilibfiber-tls
-$(foreach t,$(TLS_TESTS),$(eval TEST_LIBS_$(notdir $(t)) = $(BUILD)/lib/libfiber-tls.a $(BUILD)/lib/libfiber.a $$(TLS_LIBS)))
+$(foreach t,$(TLS_TESTS),$(eval TEST_LIBS_$(t:$(BUILD)/tests/%=%) = $(BUILD)/lib/libfiber-tls.a $(BUILD)/lib/libfiber.a $$(TLS_LIBS)))
 
 $(BUILD)/bin/httpd: $(BUILD)/lib/libfiber-tls.a
 $(BUILD)/bin/httpd: FIXFLAGS += $(TLS_INC)
 $(BUILD)/bin/httpd: HTTP_LIBS = $(BUILD)/lib/libfiber-tls.a $(BUILD)/lib/libfiber.a $(TLS_LIBS)
 
-EXAMPLE_LIBS_23_tls = $(BUILD)/lib/libfiber-tls.a $(BUILD)/lib/libfiber.a $(TLS_LIBS)
-$(BUILD)/examples/23_tls: $(BUILD)/lib/libfiber-tls.a
-$(BUILD)/examples/23_tls: PUB_INC += $(TLS_INC)
+EXAMPLE_LIBS_24_tls = $(BUILD)/lib/libfiber-tls.a $(BUILD)/lib/libfiber.a $(TLS_LIBS)
+$(BUILD)/examples/24_tls: $(BUILD)/lib/libfiber-tls.a
+$(BUILD)/examples/24_tls: PUB_INC += $(TLS_INC)

@@ -78,15 +78,16 @@ static bool append(struct fib_peer *peer, uint64_t index)
 	unsigned char *at;
 	struct fib_row row;
 	size_t room, before = sizeof head + most;
+	bool alive;
 	int rc;
 
 	fib_peer_frame_open(peer, FIB_WIRE_STACKS);
 	at = fib_peer_at(peer, &room);
-	/* A copy of a stack that has moved is dropped, and one behind a short row is moved down. */
-	fib_peer_touch(peer, room);
-	if (!fib_sample_stack(index, began, fib_kept_pipe(), &row, at + before, room - before,
-			      &head.stack_size, &head.flags) ||
-	    (c->id && row.id != c->id)) {
+	alive = fib_sample_stack(index, began, fib_kept_pipe(), &row, at + before, room - before,
+				 &head.stack_size, &head.flags);
+	/* A stack behind a short row is moved down. */
+	fib_peer_touch(peer, before + head.stack_size);
+	if (!alive || (c->id && row.id != c->id)) {
 		fib_peer_frame_drop(peer);
 		return false;
 	}

@@ -119,9 +119,10 @@ static bool step(struct fib_peer *peer, int64_t now)
 	(void)now;
 	fib_peer_frame_open(peer, FIB_WIRE_THREAD_IS);
 	at = fib_peer_at(peer, &room);
-	fib_peer_touch(peer, sizeof is + FIB_WIRE_THREAD_STACK);
 	is.state = c->id > UINT32_MAX ? FIB_WIRE_THREAD_ENDED
 				      : look((uint32_t)c->id, &is, at + sizeof is);
+	/* A copy of a stack that has moved is dropped. */
+	fib_peer_touch(peer, sizeof is + is.stack_size);
 	if (is.state == FIB_WIRE_THREAD_MOVED && ++TRIED(c) < TRIES) {
 		fib_peer_frame_drop(peer);
 		return false;

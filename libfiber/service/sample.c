@@ -272,15 +272,17 @@ static bool copy_stack(struct fiber *f, struct fib_os_pipe *pipe, const struct f
 	return true;
 }
 
-bool fib_sample_stack(uint64_t index, int64_t now, struct fib_os_pipe *pipe, struct fib_row *row,
-		      void *buf, size_t size, uint32_t *ret_size, uint32_t *ret_flags)
+/* *ret_written: the most that was written to buf. */
+static bool sample_stack(uint64_t index, int64_t now, struct fib_os_pipe *pipe, struct fib_row *row,
+			 void *buf, size_t size, uint32_t *ret_size, uint32_t *ret_flags,
+			 uint32_t *ret_written)
 {
 	struct fiber *f = fib_registry_at(index);
 	union record_copy copy;
 	uint64_t id, seq;
 	int i;
 
-	*ret_size = 0;
+	*ret_size = *ret_written = 0;
 	for (i = 0; i < TRIES; i++) {
 		bool still = copy_once(f, &copy, &id, &seq);
 		bool cut;
@@ -297,6 +299,8 @@ bool fib_sample_stack(uint64_t index, int64_t now, struct fib_os_pipe *pipe, str
 			return true;
 		cut = row->stack_used > size;
 		n = (uint32_t)(cut ? size : row->stack_used);
+		if (n > *ret_written)
+			*ret_written = n;
 		if (!copy_stack(f, pipe, row, buf, n, ret_flags))
 			continue;
 		*ret_size = *ret_flags ? 0 : n;
@@ -306,4 +310,17 @@ bool fib_sample_stack(uint64_t index, int64_t now, struct fib_os_pipe *pipe, str
 	}
 	*ret_flags = FIB_WIRE_STACK_MOVING;
 	return decode_moving(f, &copy, now, row);
+}
+
+bool fib_sample_stack(uint64_t index, int64_t now, struct fib_os_pipe *pipe, struct fib_row *row,
+		      void *buf, size_t size, uint32_t *ret_size, uint32_t *ret_flags)
+{
+	uint32_t written;
+	const bool alive =
+		sample_stack(index, now, pipe, row, buf, size, ret_size, ret_flags, &written);
+
+	/* What is not returned is forgotten: see peer.c. */
+	if (written > *ret_size)
+		memset((char *)buf + *ret_size, 0, written - *ret_size);
+	return alive;
 }

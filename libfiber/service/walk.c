@@ -65,7 +65,7 @@ void fib_walk_finish(struct fib_cursor *cursor)
 	cursor->end.sampled_ns = fib_os_now() - cursor->began;
 }
 
-#define BRIEF_ROWS  24 /* rows of a piece that takes the CPU from a carrier: some 10 us */
+#define BRIEF_ROWS  23 /* rows of a piece that takes the CPU from a carrier: some 10 us */
 #define WHOLE_AHEAD 4  /* prefetch distance for whole records */
 
 /* A frame of rows being made, and the rows that still need their object's name and holder. */

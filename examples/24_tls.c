@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * 23_tls.c - a server and a client that talk through TLS
+ * 24_tls.c - a server and a client that talk through TLS
  *
  * struct fiber_tls adds TLS to a connected socket. Its calls park the fiber as those for plain
  * sockets do. The client verifies the server's certificate, which this program makes first.
@@ -102,7 +102,7 @@ static bool make_contexts(void)
 {
 	struct fiber_tls_options server = {.size = sizeof(server), .certificate = "example.pem"};
 	struct fiber_tls_options client = {.size = sizeof(client), .ca = "example.pem"};
-	char folder[] = "/tmp/23_tls-XXXXXX", text[200] = "no certificate";
+	char folder[] = "/tmp/24_tls-XXXXXX", text[200] = "no certificate";
 	bool made;
 
 	if (!mkdtemp(folder) || chdir(folder) < 0)
@@ -115,7 +115,7 @@ static bool make_contexts(void)
 	       fiber_tls_server_new(&server, &of_server, text, sizeof(text)) == 0 &&
 	       fiber_tls_client_new(&client, &of_client, text, sizeof(text)) == 0;
 	if (!made)
-		fprintf(stderr, "23_tls: %s\n", text);
+		fprintf(stderr, "24_tls: %s\n", text);
 	unlink("example.pem");
 	unlink("example.crt");
 	unlink("openssl.log");
