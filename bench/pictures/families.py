@@ -34,6 +34,7 @@ FAMILIES = [
         ("spawn-100000", "ns", "spawn, run, join; 100,000 live"),
         ("tree-1", "cpu", "a tree of 1,111,111 fibers, 1 carrier"),
         ("tree-2", "ms", "a tree of 1,111,111 fibers, 2 carriers"),
+        ("tree-64", "ms", "a tree of 1,111,111 fibers, 64 carriers"),
         ("cancel", "ns", "spawn, park, cancel, join"),
     ]),
     Family("communication", "Communication", f"Time of one message or element, on one carrier. {SHORTER}", [
@@ -45,6 +46,7 @@ FAMILIES = [
     ]),
     Family("locks", "Locks and locals", f"Time of one operation, on one carrier. {SHORTER}", [
         ("mutex", "ns", "lock and unlock a free mutex"),
+        ("mutex-2", "ns", "the same after another thread has used it"),
         ("local", "ns", "read and write a fiber's own variable"),
     ]),
     Family("io", "Input and output", f"CPU time of one operation, on one carrier. {SHORTER}", [

@@ -78,13 +78,10 @@ static int start(void **state)
 	return 0;
 }
 
-static void test_deferred_guards_split_when_they_are_older_than_the_last_call(void **state)
+static void split_those_that_are_older_than_the_last_call(void)
 {
 	const unsigned before = mappings();
 
-	(void)state;
-	if (!fib_guard_can_wait())
-		skip();
 	assert_false(fib_guard_splits_at_once());
 	guard(1, SOME);
 	assert_all_fault(SOME);
@@ -104,14 +101,10 @@ static void test_deferred_guards_split_when_they_are_older_than_the_last_call(vo
 	assert_false(fib_guard_waits());
 }
 
-/* After the test above. */
-static void test_deferred_guards_join_again_when_there_are_too_many(void **state)
+static void join_again_when_there_are_too_many(void)
 {
 	const unsigned before = mappings();
 
-	(void)state;
-	if (!fib_guard_can_wait())
-		skip();
 	guard(SOME, ALL);
 	assert_in_range(mappings(), before - 2, before + 2);
 	fib_guard_separate(SOME / 2);
@@ -125,11 +118,20 @@ static void test_deferred_guards_join_again_when_there_are_too_many(void **state
 	assert_false(fib_guard_waits());
 }
 
+static void test_deferred_guards_split_later_and_join_again_when_there_are_too_many(void **state)
+{
+	(void)state;
+	if (!fib_guard_can_wait())
+		skip();
+	split_those_that_are_older_than_the_last_call();
+	join_again_when_there_are_too_many();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_deferred_guards_split_when_they_are_older_than_the_last_call),
-		cmocka_unit_test(test_deferred_guards_join_again_when_there_are_too_many),
+		cmocka_unit_test(
+			test_deferred_guards_split_later_and_join_again_when_there_are_too_many),
 	};
 
 	harness_watchdog(100);
