@@ -246,19 +246,29 @@ static uint64_t worker_of(const struct offload *o)
 	return o ? (uintptr_t)&o->worker : 0;
 }
 
+/* The caller has begun its wait. Until then its record has no worker, as before a thread takes the call. */
+static void show_worker(const struct offload *o)
+{
+	struct fib_carrier *c = fib_carrier_self();
+
+	if (c && c->current)
+		c->current->wait_arg = worker_of(o);
+}
+
 int fiber_block(void *(*fn)(void *), void *arg, void **ret, int64_t deadline)
 {
-	struct offload *o = make(fn, arg);
+	struct offload *o;
 	struct fib_waiter w;
 	bool done;
 	int rc, begun;
 
-	begun = fib_wait_begin(&w, FIB_WAIT_OFFLOAD, (const void *)(uintptr_t)fn, worker_of(o),
-			       deadline);
-	if (begun == -EDEADLK) {
-		free(o);
+	/* A fiber that must exit does so here: nothing is allocated yet. */
+	begun = fib_wait_begin(&w, FIB_WAIT_OFFLOAD, (const void *)(uintptr_t)fn, 0, deadline);
+	if (begun == -EDEADLK)
 		return begun;
-	}
+	o = make(fn, arg);
+	if (begun == 0)
+		show_worker(o);
 	/*
 	 * Without time to wait fn is started all the same: after -ETIMEDOUT the caller knows that
 	 * fn uses arg.
