@@ -119,7 +119,9 @@ static void test_times_add_up_in_every_sample_of_a_busy_server(void **state)
 
 		p = cli_run(ctl ? "fiberctl" : "fibertrace", ctl ? "list" : "--each",
 			    cli_number((uint64_t)server->pid), "--json", NULL);
-		answer = json_well(p);
+		/* fibertrace exits with 1 if it met a fiber in the middle of a switch: its stack is incomplete then, its
+		 * times are not. */
+		answer = json_ended(p, !ctl && harness_exit_code(p) == 1);
 		json_array_foreach (json_object_get(answer, "fibers"), k, fiber) {
 			expect_sum(fiber);
 			moving += json_int(fiber, "switches") > 1;
