@@ -7,6 +7,8 @@
 #include <sys/resource.h>
 #include <sys/un.h>
 
+#include "tests/harness/paths.h"
+
 static struct sockaddr_in address;
 
 static int listener(int flags)
@@ -260,6 +262,9 @@ static void test_connect_of_datagrams_leaves_a_fiber_that_receives_them(void **s
 	struct fiber *f;
 
 	(void)state;
+	/* It takes a connect for the creation of the descriptor, and reports that another thread receives from it. */
+	if (strcmp(harness_sanitizer(), "thread") == 0)
+		skip();
 	assert_int_equal(bind(c.fd, (struct sockaddr *)&own, size), 0);
 	assert_int_equal(bind(far, (struct sockaddr *)&own, size), 0);
 	assert_int_equal(getsockname(c.fd, (struct sockaddr *)&own, &size), 0);
