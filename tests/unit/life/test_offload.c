@@ -15,6 +15,7 @@
 
 #include <fiber/io.h>
 
+#include "base/atomic.h"
 #include "life/offload.h"
 #include "tests/harness/child.h"
 #include "tests/harness/paths.h"
@@ -86,7 +87,10 @@ static void *offload_gate(void *arg)
 /* The thread that runs the call that f waits for, as a reader finds it; 0: none. */
 static uint64_t worker_of(const struct fiber *f)
 {
-	return *(const volatile uint64_t *)(uintptr_t)(f->wait_arg + fiber_registry.worker.offset);
+	const _Atomic uint64_t *at =
+		(const _Atomic uint64_t *)(uintptr_t)(f->wait_arg + fiber_registry.worker.offset);
+
+	return fib_load(at);
 }
 
 /* Whether all calls but so many have a thread, each another one. */
