@@ -9,7 +9,7 @@
 
 /* Parse a tool's stdout, which must be exactly one object. The caller calls json_decref(). */
 json_t *json_answer(const struct harness_process *p);
-/* json_answer() of a process that must have exited with `code` or with 0; frees the process. */
+/* json_answer() of a process that must have exited with `code`; frees the process. */
 json_t *json_ended(struct harness_process *p, int code);
 json_t *json_well(struct harness_process *p);
 
