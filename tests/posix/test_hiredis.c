@@ -5,33 +5,23 @@
  * The server is Debian's redis. Fibers use hiredis as a thread would. That they overlap is shown by
  * a state, not by a time: all of them wait for a descriptor at one moment.
  */
-#include "tests/system/carriers.h"
-
 #include <errno.h>
 #include <hiredis/hiredis.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <sys/resource.h>
 
 #include <fiber/posix.h>
 
+#include "tests/posix/hundred.h"
 #include "tests/posix/server.h"
 #include "tests/posix/waiting.h"
 
-#define FIBERS 100
 #define ROUNDS 50
 #define MANY   1000
 
 static struct harness_process *server;
 static int port;
 static char socket_path[HARNESS_PATH];
-static atomic_uint failures;
-
-static void must(bool holds)
-{
-	if (!holds)
-		failures++;
-}
 
 static int start_server(void **state)
 {
@@ -119,19 +109,6 @@ static void *waits_then_works(void *arg)
 	return arg;
 }
 
-static void spawn_all(fiber_fn *fn, struct fiber *f[FIBERS])
-{
-	for (intptr_t i = 0; i < FIBERS; i++)
-		if (fiber_spawn(fn, (void *)i, &f[i]) < 0)
-			abort();
-}
-
-static void join_all(struct fiber *f[FIBERS])
-{
-	for (int i = 0; i < FIBERS; i++)
-		fiber_join(f[i], NULL, FIBER_FOREVER);
-}
-
 static void *pushes_when_all_wait(void *arg)
 {
 	redisContext *c = redisConnect("127.0.0.1", port);
@@ -149,9 +126,7 @@ static void *pushes_when_all_wait(void *arg)
 static void test_hundred_fibers_wait_for_redis_at_once_and_each_gets_its_answers(void **state)
 {
 	(void)state;
-	failures = 0;
-	carriers_run(pushes_when_all_wait, NULL);
-	assert_int_equal(failures, 0);
+	carriers_run_well(pushes_when_all_wait, NULL);
 }
 
 /* -- a thousand -- */
@@ -195,9 +170,7 @@ static void test_thousand_fibers_have_a_connection_each(void **state)
 	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
 	if (limit.rlim_cur < MANY + 100)
 		skip();
-	failures = 0;
-	carriers_run(spawns_a_thousand, NULL);
-	assert_int_equal(failures, 0);
+	carriers_run_well(spawns_a_thousand, NULL);
 }
 
 /* -- killed connections -- */
@@ -234,9 +207,8 @@ static void *kills_all(void *arg)
 static void test_killed_connections_are_errors_and_connect_again(void **state)
 {
 	(void)state;
-	failures = broken = 0;
-	carriers_run(kills_all, NULL);
-	assert_int_equal(failures, 0);
+	broken = 0;
+	carriers_run_well(kills_all, NULL);
 	assert_int_equal(broken, FIBERS);
 }
 
@@ -254,24 +226,13 @@ static void *times_out(void *arg)
 	return arg;
 }
 
-static void *spawns_those_that_time_out(void *arg)
-{
-	struct fiber *f[FIBERS];
-
-	spawn_all(times_out, f);
-	join_all(f);
-	return arg;
-}
-
 static void test_slow_server_is_left_at_the_time_out_of_the_socket(void **state)
 {
 	(void)state;
-	failures = 0;
 	/* Its backlog is still accepted by the kernel. */
 	assert_int_equal(kill(server->pid, SIGSTOP), 0);
-	carriers_run(spawns_those_that_time_out, NULL);
+	hundred_run_well(times_out);
 	assert_int_equal(kill(server->pid, SIGCONT), 0);
-	assert_int_equal(failures, 0);
 }
 
 /* -- a plain thread beside them -- */

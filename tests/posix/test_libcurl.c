@@ -6,30 +6,20 @@
  * blocking, and waits in poll(2). Files are compared by their bytes. A slow answer is one that nginx
  * sends at 2 kB a second, so all fibers wait for theirs at one moment.
  */
-#include "tests/system/carriers.h"
-
 #include <curl/curl.h>
 #include <fcntl.h>
-#include <stdatomic.h>
 #include <sys/stat.h>
 
+#include "tests/posix/hundred.h"
 #include "tests/posix/server.h"
 #include "tests/posix/waiting.h"
 
-#define FIBERS 100
 #define ROUNDS 5
 #define SMALL  5000u
 #define BIG    300000u
 
 static struct harness_process *server;
 static int port;
-static atomic_uint failures;
-
-static void must(bool holds)
-{
-	if (!holds)
-		failures++;
-}
 
 static char byte_at(size_t at)
 {
@@ -127,19 +117,6 @@ static CURLcode get(CURL *curl, const char *host, const char *path, struct answe
 	return curl_easy_perform(curl);
 }
 
-static void run_all(fiber_fn *fn, struct fiber *f[FIBERS])
-{
-	for (intptr_t i = 0; i < FIBERS; i++)
-		if (fiber_spawn(fn, (void *)i, &f[i]) < 0)
-			abort();
-}
-
-static void join_all(struct fiber *f[FIBERS])
-{
-	for (int i = 0; i < FIBERS; i++)
-		fiber_join(f[i], NULL, FIBER_FOREVER);
-}
-
 /* -- whole files -- */
 
 static void *fetches(void *arg)
@@ -157,21 +134,10 @@ static void *fetches(void *arg)
 	return NULL;
 }
 
-static void *spawns_fetchers(void *arg)
-{
-	struct fiber *f[FIBERS];
-
-	run_all(fetches, f);
-	join_all(f);
-	return arg;
-}
-
 static void test_hundred_fibers_fetch_their_files(void **state)
 {
 	(void)state;
-	failures = 0;
-	carriers_run(spawns_fetchers, NULL);
-	assert_int_equal(failures, 0);
+	hundred_run_well(fetches);
 }
 
 /* -- a slow server -- */
@@ -193,7 +159,7 @@ static void *counts_those_that_wait(void *arg)
 {
 	struct fiber *f[FIBERS];
 
-	run_all(fetches_slowly, f);
+	spawn_all(fetches_slowly, f);
 	while (most_at_once < FIBERS) {
 		most_at_once = waiting_for("select") + waiting_for("fd");
 		fiber_sleep(MS);
@@ -205,9 +171,8 @@ static void *counts_those_that_wait(void *arg)
 static void test_hundred_fibers_wait_for_a_slow_server_at_once(void **state)
 {
 	(void)state;
-	failures = most_at_once = 0;
-	carriers_run(counts_those_that_wait, NULL);
-	assert_int_equal(failures, 0);
+	most_at_once = 0;
+	carriers_run_well(counts_those_that_wait, NULL);
 	assert_int_equal(most_at_once, FIBERS);
 }
 
@@ -228,21 +193,10 @@ static void *fails_in_each_way(void *arg)
 	return arg;
 }
 
-static void *spawns_those_that_fail(void *arg)
-{
-	struct fiber *f[FIBERS];
-
-	run_all(fails_in_each_way, f);
-	join_all(f);
-	return arg;
-}
-
 static void test_hang_ups_time_outs_and_unknown_names_are_errors(void **state)
 {
 	(void)state;
-	failures = 0;
-	carriers_run(spawns_those_that_fail, NULL);
-	assert_int_equal(failures, 0);
+	hundred_run_well(fails_in_each_way);
 }
 
 int main(void)

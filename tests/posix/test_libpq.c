@@ -5,20 +5,17 @@
  * The server is Debian's PostgreSQL. That the fibers overlap is shown by a state, not by a time: all
  * of them wait in the server for one lock, and for a descriptor here, at one moment.
  */
-#include "tests/system/carriers.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <libpq-fe.h>
 #include <pwd.h>
-#include <stdatomic.h>
 #include <sys/select.h>
 #include <sys/stat.h>
 
+#include "tests/posix/hundred.h"
 #include "tests/posix/server.h"
 #include "tests/posix/waiting.h"
 
-#define FIBERS 100
 #define ROUNDS 10
 
 static const char initdb[] = POSTGRES "/initdb", postgres[] = POSTGRES "/postgres";
@@ -26,13 +23,6 @@ static struct harness_process *server;
 static int port;
 static char folder[] = "/tmp/fiber-libpq-XXXXXX";
 static char url[128];
-static atomic_uint failures;
-
-static void must(bool holds)
-{
-	if (!holds)
-		failures++;
-}
 
 /* The server refuses to run as root. */
 static uid_t server_user(void)
@@ -113,19 +103,6 @@ static bool done(PGconn *c, const char *query)
 	return ok;
 }
 
-static void spawn_all(fiber_fn *fn, struct fiber *f[FIBERS])
-{
-	for (intptr_t i = 0; i < FIBERS; i++)
-		if (fiber_spawn(fn, (void *)i, &f[i]) < 0)
-			abort();
-}
-
-static void join_all(struct fiber *f[FIBERS])
-{
-	for (int i = 0; i < FIBERS; i++)
-		fiber_join(f[i], NULL, FIBER_FOREVER);
-}
-
 /* Wait until all sessions wait for the lock in the server, and their fibers are suspended. */
 static void all_wait(PGconn *c)
 {
@@ -176,9 +153,7 @@ static void *unlocks_when_all_wait(void *arg)
 static void test_hundred_fibers_wait_for_postgresql_at_once_and_each_gets_its_answers(void **state)
 {
 	(void)state;
-	failures = 0;
-	carriers_run(unlocks_when_all_wait, NULL);
-	assert_int_equal(failures, 0);
+	carriers_run_well(unlocks_when_all_wait, NULL);
 }
 
 /* -- killed connections -- */
@@ -213,9 +188,7 @@ static void *kills_all(void *arg)
 static void test_killed_connections_are_errors_and_connect_again(void **state)
 {
 	(void)state;
-	failures = 0;
-	carriers_run(kills_all, NULL);
-	assert_int_equal(failures, 0);
+	carriers_run_well(kills_all, NULL);
 }
 
 /* -- notifications, waited for with select(2) by the program, as the manual of libpq does -- */
@@ -262,9 +235,7 @@ static void *notifies(void *arg)
 static void test_hundred_fibers_are_notified(void **state)
 {
 	(void)state;
-	failures = 0;
-	carriers_run(notifies, NULL);
-	assert_int_equal(failures, 0);
+	carriers_run_well(notifies, NULL);
 }
 
 int main(void)
