@@ -2,14 +2,14 @@
 /*
  * rule_signal.c - fibers that wait for a signal, and the only fiber that ever sent one has ended
  *
- * A condition, semaphore or event records who signals it: nobody, one fiber alone, or several fibers
+ * A condition, semaphore or event records who signals it: none yet, one fiber alone, or several fibers
  * or a thread (FIB_TOUCHER_SEVERAL). Fibers are reported that wait for it without a deadline, for long,
  * in the same wait in both readings, if one fiber alone has signalled it and has ended before the
  * first reading. A fiber that has exited and is not joined yet has ended too.
  *
  * What it cannot know: whether another fiber will begin to signal the object. A pool of workers whose
  * first and only client has gone looks the same as one whose producer has died, so this is no more
- * than suspicious. An object that nobody ever signalled is not reported, since idle servers start like
+ * than suspicious. An object that was never signalled is not reported, since idle servers start like
  * that; nor one that several signalled, since of those it is not known who they were.
  *
  * Objects record the low half of an id. A living fiber with the same half hides the fault. Only if ids

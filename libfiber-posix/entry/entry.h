@@ -3,7 +3,7 @@
  * entry.h - what each function with a name of the C library does first
  *
  * libfiber itself calls read(2) and others, on the stacks of fibers too, and means the system's. Its
- * code is in a section of its own, so such a call is told by its return address. Everything else
+ * code is in a section of its own, so such a call is recognised by its return address. Everything else
  * that a fiber runs is the program's.
  */
 #ifndef FPX_ENTRY_ENTRY_H

@@ -145,7 +145,7 @@ struct fib_layout_stacks {
 
 /*
  * Which fiber was the only one that ever signalled, posted or set an object: the low half of its id.
- * 0: nobody, or it is not known.
+ * 0: none, or it is not known.
  */
 #define FIB_TOUCHER_SEVERAL UINT32_MAX /* several fibers, or a thread */
 

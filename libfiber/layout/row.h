@@ -61,7 +61,7 @@ struct fib_row {
 	uint64_t readers; /* FIB_READERS_* of the rwlock that it waits for; 0: none, or unknown */
 	uint64_t reads[FIB_ROW_READS]; /* rwlocks that it holds for reading; 0: a free slot */
 	uint32_t reading; /* how many it holds for reading; 0 also where that is not recorded */
-	uint32_t toucher; /* of what it waits for: FIB_TOUCHER_SEVERAL; 0: nobody, or unknown */
+	uint32_t toucher; /* of what it waits for: FIB_TOUCHER_SEVERAL; 0: none, or unknown */
 	uint64_t held;	  /* FIB_FIELD_HELD; 0 also where that is not recorded, or not sent */
 	uint64_t held_at; /* FIB_FIELD_HELD_AT */
 	uint64_t runtime; /* FIB_FIELD_RUNTIME; 0 also where that is not recorded, or not sent */

@@ -85,7 +85,7 @@ static void note(void *at, size_t size)
 	if (i >= SPLITS)
 		return;
 	guards.guard[i].size = size;
-	/* label: guard.entry -- whoever sees the address sees the size. */
+	/* label: guard.entry -- a thread that sees the address sees the size. */
 	fib_store_release(&guards.guard[i].at, at);
 }
 

@@ -17,7 +17,7 @@ int fib_guard(void *at, size_t size, size_t stride, unsigned n);
 /*
  * Turn up to n guards into what suits the number of guards of the process: see guard.c. Only those
  * that are older than the last call. Takes some microseconds for each. Called again and again by one
- * thread while fib_guard_defer(true); else whoever makes a guard does this too, at once.
+ * thread while fib_guard_defer(true); else the maker of a guard does this too, at once.
  */
 void fib_guard_separate(unsigned n);
 void fib_guard_defer(bool deferred);

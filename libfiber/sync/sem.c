@@ -26,7 +26,7 @@ int fiber_sem_init(struct fiber_sem *sem, uint64_t count)
 	fib_must_have(sem, "the semaphore");
 	fib_queue_lock(&sem->waiters);
 	fib_store(&sem->count, count);
-	/* A semaphore that starts above 0 is a lock or a limit: whoever has taken it may post it. */
+	/* A semaphore that starts above 0 is a lock or a limit: the fiber that has taken it may post it. */
 	sem->waiters.own = count ? FIB_TOUCHER_SEVERAL : 0;
 	fib_queue_unlock(&sem->waiters);
 	return 0;

@@ -3,7 +3,7 @@
  * touch.h - which fiber was the only one that ever signalled an object
  *
  * A fiber that waits for a signal from a fiber that has ended waits in vain. So a condition, a
- * semaphore and an event record in waiters.own who signals, posts or sets them: 0: nobody yet; the
+ * semaphore and an event record in waiters.own who signals, posts or sets them: 0: none yet; the
  * low half of a fiber's id: only this fiber; FIB_TOUCHER_SEVERAL: several fibers, or a thread. The
  * layout note says where that is, and the tools draw the conclusion (inspect/why/rule_signal.c).
  *

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_transport.c - bytes are kept where the socket takes none, within a bound, and nobody starves */
+/* test_transport.c - bytes are kept where the socket takes none, within a bound, and no fiber starves */
 #include "pair.h"
 
 #include <openssl/ssl.h>
@@ -278,7 +278,7 @@ static void test_transport_lets_others_run_when_the_peer_only_changes_keys(void 
 
 /* -- a message of the handshake arrives in pieces, and a writer must wait for the rest -- */
 
-/* A relay between the client and the server, which stops where it is told. */
+/* A relay between the client and the server, which stops where the test says. */
 struct relay {
 	struct scene *scene;
 	int ends[2];		       /* of the server, of the client */
