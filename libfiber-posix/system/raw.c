@@ -317,7 +317,9 @@ static int early_gethostbyname_r(const char *name, struct hostent *buffer, char 
 static int early_fclose(FILE *stream)
 {
 	fpx_find_calls();
-	return fpx_system.fclose == early_fclose ? fclose(stream) : fpx_system.fclose(stream);
+	if (fpx_system.fclose == early_fclose)
+		return fclose(stream);
+	return fpx_system.fclose(stream);
 }
 
 static FILE *early_freopen(const char *path, const char *mode, FILE *stream)
