@@ -16,7 +16,7 @@ MODEL_OBJ := $(MODEL_LIB:libfiber/%=$(BUILD)/obj/model/lib/%.o) $(MODEL_SEEN:%.c
 	$(patsubst %.c,$(BUILD)/obj/model/%.o,$(wildcard bench/model/*.c)) \
 	$(BUILD)/obj/libfiber-test/memory/tsan.o $(BUILD)/obj/libfiber-test/memory/atomics.o
 MODEL_PLAIN := $(foreach f,memcpy memmove memset,--redefine-sym $(f)=fib_model_$(f))
-MODEL_WRAP := $(patsubst %,-Wl$(comma)--wrap=%,fib_os_cpu fib_os_yield clock_gettime fib_steal \
+MODEL_WRAP := $(patsubst %,-Wl$(comma)--wrap=%,fib_os_cpu fib_os_cpus fib_os_yield clock_gettime fib_steal \
 	fib_idle_search fib_idle_found fib_idle_sleep)
 # The program alone is compiled so; it is not linked with ThreadSanitizer.
 MODEL_WATCHED := -fsanitize=thread -Wno-tsan --param tsan-instrument-func-entry-exit=0

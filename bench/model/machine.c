@@ -156,6 +156,12 @@ uint32_t __wrap_fib_os_cpu(void)
 	return fib_cpu->index;
 }
 
+unsigned __wrap_fib_os_cpus(void);
+unsigned __wrap_fib_os_cpus(void)
+{
+	return FIB_CARRIERS_MAX;
+}
+
 void __wrap_fib_os_yield(void);
 void __wrap_fib_os_yield(void)
 {

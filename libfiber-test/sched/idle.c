@@ -27,6 +27,17 @@ void fib_idle_notify(struct fib_sched *s)
 	(void)s;
 }
 
+void fib_idle_notify_beyond(struct fib_sched *s)
+{
+	(void)s;
+}
+
+bool fib_idle_full(struct fib_sched *s)
+{
+	(void)s;
+	return false;
+}
+
 void fib_idle_wake(struct fib_carrier *c)
 {
 	(void)c;

@@ -18,6 +18,7 @@
 #include "sched/turn.h"
 #include "wait/cancel.h"
 #include "wait/pinned.h"
+#include "watch/crowd.h"
 #include "watch/longrun.h"
 #include "watch/tick.h"
 #include "watch/watch.h"
@@ -134,6 +135,7 @@ int fib_sched_start(struct fib_sched *s, unsigned n, size_t stack_size, size_t g
 	if (s->carriers) {
 		memset(s->carriers, 0, n * sizeof *s->carriers);
 		s->carrier_count = n;
+		fib_crowd_init(s);
 		rc = fib_longrun_init(s);
 		if (rc == 0)
 			rc = start_threads(s);

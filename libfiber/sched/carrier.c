@@ -68,7 +68,8 @@ static struct fiber *take_submitted(struct fib_carrier *c)
 
 /*
  * Spin for some tens of microseconds: waking a sleeping CPU costs more. One carrier at a time does
- * that. Do not spin while an idle fiber could run, or while no other carrier can.
+ * that. Do not spin while an idle fiber could run, while no other carrier can, or while enough others
+ * are awake.
  */
 static struct fiber *search(struct fib_carrier *c)
 {
@@ -78,7 +79,7 @@ static struct fiber *search(struct fib_carrier *c)
 	struct fiber *fiber = NULL;
 	int round, i;
 
-	if (c->sched->carrier_count == 1)
+	if (c->sched->carrier_count == 1 || fib_idle_spare(c->sched))
 		return NULL;
 	if (!c->naps)
 		fib_steal_begin(c);

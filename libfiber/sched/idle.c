@@ -2,7 +2,7 @@
 /*
  * idle.c - decide which carriers sleep and which are woken
  *
- * A carrier that finds nothing to do must sleep, and a runnable fiber must never wait for a
+ * A carrier that finds nothing to do must sleep, and a runnable fiber must not wait for a
  * sleeping carrier while a CPU is free. One word counts both: how many carriers search, how many
  * sleep.
  *
@@ -13,6 +13,11 @@
  *
  * A searcher leaves work alone that its own carrier will run soon (steal.c). While there is nothing
  * else it takes naps and still counts as searching.
+ *
+ * No carrier is woken for work that others may run while `most` carriers are awake, normally one for
+ * each CPU, and a carrier beyond them sleeps instead of searching. The service thread sets `most`
+ * (watch/crowd.c). So queued work may wait until a carrier that is awake looks for some. Each one
+ * does before it sleeps, unless `most` others are awake.
  *
  * Race: work may be published between "I looked everywhere" and "I sleep". So a carrier first
  * announces that it sleeps and then looks once more; a publisher first publishes the work and then
@@ -56,6 +61,17 @@ enum { AWAKE, IN_FUTEX, IN_POLLER, NOTIFIED };
 static int events_wanted(const struct fib_sched *s)
 {
 	return s->carrier_count < CARRIERS_MANY ? EVENTS : EVENTS_MOST;
+}
+
+/* Returns whether as many carriers are awake as may be, and `besides` more. */
+static bool full(const struct fib_sched *s, uint32_t word, unsigned besides)
+{
+	return s->carrier_count - sleeping(word) >= fib_load(&s->idle.most) + besides;
+}
+
+bool fib_idle_full(struct fib_sched *s)
+{
+	return full(s, fib_load(&s->idle.word), 0);
 }
 
 #define NAP	 INT64_C(50000) /* ns; doubled by each nap in a row, up to: */
@@ -106,6 +122,26 @@ static void unlist(struct fib_sched *s, struct fib_carrier *c)
 	fib_add(&s->idle.word, UINT32_C(1) - SLEEPING);
 }
 
+/*
+ * Wake the carrier that fell asleep last, unless another one searches or, without `beyond`, enough
+ * are awake.
+ */
+static void wake_one(struct fib_sched *s, bool beyond)
+{
+	struct fib_carrier *c = NULL;
+	uint32_t word;
+
+	fib_spin_lock(&s->idle.lock);
+	word = fib_load(&s->idle.word);
+	if (!searching(word) && sleeping(word) && (beyond || !full(s, word, 0))) {
+		c = s->idle.sleepers;
+		unlist(s, c);
+	}
+	fib_spin_unlock(&s->idle.lock);
+	if (c)
+		wake(c);
+}
+
 void fib_idle_notify(struct fib_sched *s)
 {
 	/* pairs: idle.gap -- the work is visible before the word is read. */
@@ -115,20 +151,17 @@ void fib_idle_notify(struct fib_sched *s)
 
 void fib_idle_notify_fenced(struct fib_sched *s)
 {
-	struct fib_carrier *c = NULL;
 	/* pairs: idle.gap, idle.woken */
 	const uint32_t word = fib_load_seq(&s->idle.word);
 
-	if (searching(word) || !sleeping(word))
-		return;
-	fib_spin_lock(&s->idle.lock);
-	if (!searching(fib_load(&s->idle.word)) && s->idle.sleepers) {
-		c = s->idle.sleepers;
-		unlist(s, c);
-	}
-	fib_spin_unlock(&s->idle.lock);
-	if (c)
-		wake(c);
+	if (!searching(word) && !full(s, word, 0))
+		wake_one(s, false);
+}
+
+void fib_idle_notify_beyond(struct fib_sched *s)
+{
+	fib_fence_seq(); /* pairs: idle.gap */
+	wake_one(s, true);
 }
 
 void fib_idle_wake(struct fib_carrier *c)
@@ -154,6 +187,11 @@ bool fib_idle_search(struct fib_carrier *c)
 		return searching(fib_load(&s->idle.word)) == 1;
 	c->searching = true;
 	return searching(fib_add(&s->idle.word, 1)) == 0;
+}
+
+bool fib_idle_spare(struct fib_sched *s)
+{
+	return full(s, fib_load(&s->idle.word), 1);
 }
 
 void fib_idle_found(struct fib_carrier *c)
@@ -281,7 +319,7 @@ static int block_thread(struct fib_carrier *c, struct fib_poll_event *events, in
 	return n;
 }
 
-/* Returns whether no other carrier searches. */
+/* Returns whether c must look at everything once more, because no other carrier will. */
 static bool enter_sleep(struct fib_sched *s, struct fib_carrier *c)
 {
 	uint32_t before;
@@ -294,7 +332,7 @@ static bool enter_sleep(struct fib_sched *s, struct fib_carrier *c)
 	before = fib_add(&s->idle.word, SLEEPING - UINT32_C(1));
 	fib_spin_unlock(&s->idle.lock);
 	fib_fence_seq();
-	return searching(before) == 1;
+	return searching(before) == 1 && !full(s, before, 1);
 }
 
 static void leave_sleep(struct fib_sched *s, struct fib_carrier *c)
@@ -326,7 +364,7 @@ void fib_idle_sleep(struct fib_carrier *c)
 	bool last = enter_sleep(s, c), stays;
 	int n = 0;
 
-	/* Only the last searcher must look at everything: a searcher that is left will do so. */
+	/* Otherwise a searcher that is left will look, or one of the carriers that are awake. */
 	stays = last ? fib_work_visible(s, c) : own_work_visible(s, c);
 	if (!stays && !fib_load(&s->stopping)) {
 		n = block_thread(c, events, fib_load(&c->timers.nearest));

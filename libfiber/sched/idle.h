@@ -25,6 +25,7 @@ typedef int fib_idle_hook(void *arg, int64_t deadline);
 /* One per scheduler. */
 struct fib_idle {
 	_Atomic uint32_t word; /* A: searching | sleeping << 16 (idle.gap) */
+	_Atomic uint32_t most; /* A: how many carriers may be awake: watch/crowd.c */
 	_Atomic uint32_t lock;
 	struct fib_carrier *sleepers; /* L: last in, first woken */
 	fib_idle_hook *_Atomic hook;  /* A: idle.hook; NULL: wait in the poller itself */
@@ -51,6 +52,9 @@ void fib_idle_notify(struct fib_sched *s);
 /* fib_idle_notify() after a sequentially consistent write that made the work visible. */
 void fib_idle_notify_fenced(struct fib_sched *s);
 
+/* The same, also when as many carriers are awake as may be. */
+void fib_idle_notify_beyond(struct fib_sched *s);
+
 /* Wake exactly this carrier if it sleeps: only it can run the new work. Any thread. */
 void fib_idle_wake(struct fib_carrier *c);
 
@@ -60,6 +64,12 @@ void fib_idle_wake(struct fib_carrier *c);
  */
 bool fib_idle_search(struct fib_carrier *c);
 void fib_idle_found(struct fib_carrier *c);
+
+/* Returns whether as many carriers are awake as may be. */
+bool fib_idle_full(struct fib_sched *s);
+
+/* Returns whether more carriers are awake than may be: the caller then sleeps and does not search. */
+bool fib_idle_spare(struct fib_sched *s);
 
 /*
  * Sleep until notified, a descriptor is ready or c's nearest deadline. c counts as searching before

@@ -24,6 +24,7 @@
 #include "sched/start_queue.h"
 #include "sched/idle.h"
 #include "sched/inbox.h"
+#include "sched/crowd_data.h"
 #include "sched/longrun_data.h"
 #include "sched/counters.h"
 #include "sched/pinned_data.h"
@@ -149,6 +150,7 @@ struct fib_sched {
 	_Atomic uint64_t polls;		    /* A: number of polls, for the tick */
 	uint64_t polls_seen;		    /* the service thread only */
 	_Atomic uint32_t watching;	    /* A: the poller has been given a descriptor */
+	struct fib_crowd crowd;		    /* the service thread's */
 	struct fib_sched *next;		    /* L: sched list of tick.c */
 	struct fib_sched *next_watching;    /* L: watch.c */
 	struct fib_poller_note poller_note; /* I */

@@ -24,6 +24,7 @@
 #include "sched/observer.h"
 #include "sched/sched.h"
 #include "wait/pinned.h"
+#include "watch/crowd.h"
 #include "watch/longrun.h"
 
 #define LINGER 20
@@ -131,10 +132,14 @@ static bool mend(struct fib_sched *s, int64_t now)
 	uint64_t polls = fib_load(&s->polls);
 	bool wanted = fib_load(&s->watching) || fib_load(&s->idle.hook);
 	bool unwatched = wanted && !fib_load(&s->polling) && polls == s->polls_seen;
-	bool behind = unwatched || fib_work_visible(s, NULL) || overdue(s, now);
+	bool neglected = unwatched || overdue(s, now);
+	bool behind = neglected || fib_work_visible(s, NULL);
 
 	s->polls_seen = polls;
-	if (s->carrier_count > 1 && behind)
+	fib_crowd_look(s, now, behind);
+	if (s->carrier_count > 1 && neglected)
+		fib_idle_notify_beyond(s);
+	else if (s->carrier_count > 1 && behind)
 		fib_idle_notify(s);
 	return behind;
 }

@@ -382,6 +382,86 @@ static void test_idle_word_counts_everybody_once(void **state)
 	carriers_stop(&s);
 }
 
+/* -- fewer CPUs than carriers -- */
+
+static unsigned sleepers(void)
+{
+	return fib_load(&s.idle.word) >> 16;
+}
+
+static _Atomic unsigned fewest_sleepers;
+
+/* Long enough for its like, which are queued behind it, to be stolen. */
+static void *looks_around(void *arg)
+{
+	const int64_t until = fib_os_now() + 100000;
+
+	do {
+		const unsigned now = sleepers();
+
+		if (now < fib_load(&fewest_sleepers))
+			fib_store(&fewest_sleepers, now);
+	} while (fib_os_now() < until);
+	return arg;
+}
+
+static void *spawns_many(void *arg)
+{
+	struct fiber *f[8];
+	unsigned round, i;
+
+	for (round = 0; round < 100; round++) {
+		for (i = 0; i < 8; i++)
+			must(fiber_spawn(looks_around, NULL, &f[i]) == 0);
+		for (i = 0; i < 8; i++)
+			must(fiber_join(f[i], NULL, FIBER_FOREVER) == 0);
+	}
+	return arg;
+}
+
+static void test_idle_no_more_carriers_are_woken_than_may_be_awake(void **state)
+{
+	(void)state;
+	carriers_start(&s, 4);
+	await_sleep();
+	fib_store(&s.idle.most, 2);
+	fib_store(&fewest_sleepers, 4);
+	join(carriers_spawn(&s, "busy", spawns_many, NULL));
+	assert_int_equal(fib_load(&fewest_sleepers), 2);
+	carriers_stop(&s);
+}
+
+static void *computes_until_told(void *arg)
+{
+	while (!fib_load((_Atomic unsigned *)arg))
+		sched_yield();
+	return NULL;
+}
+
+static void test_idle_carrier_of_a_bound_fiber_is_woken_though_enough_are_awake(void **state)
+{
+	static _Atomic unsigned told;
+	struct fiber *busy, *bound[2];
+
+	(void)state;
+	carriers_start(&s, 2);
+	await_sleep();
+	fib_store(&s.idle.most, 1);
+	busy = carriers_spawn(&s, "busy", computes_until_told, &told);
+	while (fiber_state(busy) != FIBER_RUNNING)
+		sched_yield();
+	/* One of them is bound to the other carrier. */
+	bound[0] = carriers_spawn_flags(&s, "bound", FIBER_BOUND, nothing, NULL);
+	bound[1] = carriers_spawn_flags(&s, "bound", FIBER_BOUND, nothing, NULL);
+	while (fiber_state(bound[0]) != FIBER_DEAD && fiber_state(bound[1]) != FIBER_DEAD)
+		sched_yield();
+	fib_store(&told, 1);
+	join(bound[0]);
+	join(bound[1]);
+	join(busy);
+	carriers_stop(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -398,6 +478,9 @@ int main(void)
 		cmocka_unit_test(
 			test_idle_hook_that_comes_back_for_nothing_does_not_get_its_carrier_up),
 		cmocka_unit_test(test_idle_word_counts_everybody_once),
+		cmocka_unit_test(test_idle_no_more_carriers_are_woken_than_may_be_awake),
+		cmocka_unit_test(
+			test_idle_carrier_of_a_bound_fiber_is_woken_though_enough_are_awake),
 	};
 
 	harness_watchdog(120);
