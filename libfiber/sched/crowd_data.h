@@ -3,14 +3,13 @@
 #ifndef FIB_SCHED_CROWD_DATA_H
 #define FIB_SCHED_CROWD_DATA_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 struct fib_crowd {
 	unsigned cpus;	     /* set before start: for how many carriers there is a CPU */
 	int64_t looked_at;   /* when process_cpu was read; 0: never */
 	int64_t process_cpu; /* CPU time of the process, ns */
-	bool unused;	     /* the process did not use its CPUs then */
+	unsigned unused;     /* ticks in a row at which it had not used its CPUs */
 };
 
 #endif

@@ -11,7 +11,7 @@
  *
  *	a carrier that one fiber has kept for PATIENCE is not counted. A carrier that waits for its
  *	turn on a CPU usually gets it sooner;
- *	while work waits and the process uses less than 3/4 of the CPUs, at two ticks in a row, a
+ *	while work waits and the process uses less than 3/4 of the CPUs, at UNUSED ticks in a row, a
  *	quarter more carriers may be awake, and at least one more;
  *	otherwise one less may, down to the number of CPUs.
  *
@@ -25,6 +25,7 @@
 
 #define PATIENCE INT64_C(10000000)
 #define RECENT	 INT64_C(20000000) /* an older reading of the CPU time says nothing */
+#define UNUSED	 3u		   /* once or twice, another program had the CPUs for a moment */
 
 void fib_crowd_init(struct fib_sched *s)
 {
@@ -48,19 +49,21 @@ static unsigned kept(const struct fib_sched *s, int64_t now)
 }
 
 /*
- * Whether the process has left CPU time unused at this look and at the last one. If a sandbox
- * refuses the call, assume it.
+ * Whether the process has left CPU time unused at the last UNUSED looks. If a sandbox refuses the
+ * call, assume it.
  */
 static bool cpu_unused(struct fib_crowd *crowd, int64_t now)
 {
 	const int64_t process = fib_os_process_cpu(), took = now - crowd->looked_at;
 	const int64_t used = process - crowd->process_cpu;
-	const bool before = crowd->unused;
 
 	crowd->looked_at = now;
 	crowd->process_cpu = process;
-	crowd->unused = process < 0 || (took < RECENT && used < took * crowd->cpus * 3 / 4);
-	return before && crowd->unused;
+	if (process < 0 || (took < RECENT && used < took * crowd->cpus * 3 / 4))
+		crowd->unused++;
+	else
+		crowd->unused = 0;
+	return crowd->unused >= UNUSED;
 }
 
 void fib_crowd_look(struct fib_sched *s, int64_t now, bool behind)
