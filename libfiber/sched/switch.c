@@ -248,6 +248,8 @@ void fib_switch_in(struct fib_carrier *c, struct fiber *fiber)
 	if (!is_started(fiber))
 		start_fiber(c, fiber);
 	fib_context_switch(&c->idle, &c->announce, &fiber->context, &fiber->announce, &c->left);
+	/* What the register held, a fiber perhaps: 'fibertrace leaks' would take it for a handle. */
+	c->idle.fp = 0;
 }
 
 /*
