@@ -24,9 +24,13 @@
 #include "explore/interrupt.h"
 #include "os/virtual.h"
 
+/*
+ * How much is done. The CPU time is that of the tries too: how busy the machine is must not decide
+ * what is found.
+ */
 #define TRIES_MAX 2000u
-#define TIME_MAX  INT64_C(5000000000) /* ns */
-#define MOVE_TIME INT64_C(1000000000) /* ns, of all that comes after removing */
+#define CPU_MAX	  INT64_C(5000000000) /* ns */
+#define MOVE_CPU  INT64_C(1000000000) /* ns, of all that comes after removing */
 
 static bool timeless;
 
@@ -44,12 +48,12 @@ struct search {
 	struct fib_step *steps;		   /* of the last schedule that was kept */
 	unsigned made;
 	unsigned tries;
-	int64_t end;
+	int64_t end; /* CPU time */
 };
 
 static bool is_over(const struct search *s)
 {
-	return s->tries >= TRIES_MAX || fib_virtual_real() > s->end || fib_interrupted();
+	return s->tries >= TRIES_MAX || fib_virtual_cpu() > s->end || fib_interrupted();
 }
 
 /* Keep the choices of a schedule. False: no memory. */
@@ -186,8 +190,8 @@ static bool move_all(struct search *s)
 static void minimize(struct search *s)
 {
 	remove_pieces(s, s->n);
-	if (!timeless && s->end > fib_virtual_real() + MOVE_TIME)
-		s->end = fib_virtual_real() + MOVE_TIME;
+	if (!timeless && s->end > fib_virtual_cpu() + MOVE_CPU)
+		s->end = fib_virtual_cpu() + MOVE_CPU;
 	if (s->n > 1 && find_single(s))
 		return;
 	while (move_all(s))
@@ -202,7 +206,7 @@ bool fib_minimize(const struct fib_test *test, const struct fib_shared *found,
 			   .found = found,
 			   .best = deviations,
 			   .next = next,
-			   .end = timeless ? INT64_MAX : fib_virtual_real() + TIME_MAX};
+			   .end = timeless ? INT64_MAX : fib_virtual_cpu() + CPU_MAX};
 	bool back;
 
 	if (*n > LIST_MAX)

@@ -46,4 +46,7 @@ void fib_virtual_set_patience(int64_t ns);
 /* The system's clock, ns of CLOCK_MONOTONIC. */
 int64_t fib_virtual_real(void);
 
+/* CPU time of this process and of its children that have ended, ns. */
+int64_t fib_virtual_cpu(void);
+
 #endif
