@@ -35,19 +35,19 @@
 
 struct fib_sole fib_sole = {.user = NONE};
 
-struct fib_sole_mark *fib_sole_begin(struct fib_sole_mark *own)
+struct fib_sole_mark *fib_sole_begin(void)
 {
 	uint64_t unused = FIB_SOLE_UNUSED, none = 0;
 
 	if (!FIB_SOLE_POSSIBLE || fib_os_barrier_prepare() < 0 ||
 	    !fib_cas(&fib_sole.thread, &none, fib_sole_thread()))
-		return own;
+		return NULL;
 	fib_store(&fib_sole.mark.alone, 1);
 	if (fib_cas(&fib_sole.user, &unused, fib_sole_thread()))
 		return &fib_sole.mark;
 	fib_store(&fib_sole.mark.alone, 0);
 	fib_store(&fib_sole.thread, 0);
-	return own;
+	return NULL;
 }
 
 void fib_sole_finish(void)

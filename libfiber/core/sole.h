@@ -13,6 +13,7 @@
 #define FIB_CORE_SOLE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/atomic.h"
@@ -27,7 +28,7 @@ enum {
 			 /* else: fib_sole_thread() of the sole thread */
 };
 
-/* For sections that are not counted. The sole thread has that of fib_sole, which is never freed. */
+/* For sections that are not counted. */
 struct fib_sole_mark {
 	_Atomic uint32_t alone;	 /* A: its thread is the sole user: sole.gap */
 	_Atomic uint32_t inside; /* its thread writes, A reads: 1 in fib_sole_swap64() */
@@ -45,9 +46,9 @@ extern struct fib_sole fib_sole;
 
 /*
  * The calling thread becomes the sole user, if no other thread has used an object. A carrier that is
- * alone. Returns the mark to use until fib_sole_finish(), or else own, a mark of the carrier's.
+ * alone. Returns the mark to use until fib_sole_finish(), which is never freed; NULL: it is not sole.
  */
-struct fib_sole_mark *fib_sole_begin(struct fib_sole_mark *own);
+struct fib_sole_mark *fib_sole_begin(void);
 
 /* The sole thread is about to exit. */
 void fib_sole_finish(void);
@@ -137,10 +138,10 @@ static inline bool fib_sole_cas32(_Atomic uint32_t *p, uint32_t expected, uint32
 }
 
 /*
- * Compare and swap in a section that is not counted. mark: of the calling carrier. Returns
- * 1: swapped; 0: *p is not expected; -1: the thread is not the sole user. No signal handler may call
- * these or use *p: the swap is several instructions. They call no function, like the next one: a caller
- * need not save registers. The first look saves two stores where objects are shared.
+ * Compare and swap in a section that is not counted. mark: from fib_sole_begin(). Returns 1: swapped;
+ * 0: *p is not expected; -1: the thread is not the sole user. No signal handler may call these or use
+ * *p: the swap is several instructions. They call no function, like the next one: a caller need not save
+ * registers.
  */
 #define FIB_SOLE_SWAP(name, word)                                                           \
 	static fib_always_inline int name(struct fib_sole_mark *mark, _Atomic word *p,      \
@@ -148,7 +149,7 @@ static inline bool fib_sole_cas32(_Atomic uint32_t *p, uint32_t expected, uint32
 	{                                                                                   \
 		int done = -1;                                                              \
                                                                                             \
-		if (!fib_likely(fib_load(&mark->alone)))                                    \
+		if (!fib_likely(mark != NULL))                                              \
 			return done;                                                        \
 		fib_store(&mark->inside, 1);                                                \
 		fib_fence_compiler(); /* pairs: sole.gap */                                 \
@@ -163,6 +164,12 @@ static inline bool fib_sole_cas32(_Atomic uint32_t *p, uint32_t expected, uint32
 		fib_store_release(&mark->inside, 0); /* pairs: sole.left */                 \
 		return done;                                                                \
 	}
+
+/* Once the use has ended the thread need not enter sections in vain. Called from time to time. */
+static inline struct fib_sole_mark *fib_sole_still(struct fib_sole_mark *mark)
+{
+	return mark && fib_load(&mark->alone) ? mark : NULL;
+}
 
 FIB_SOLE_SWAP(fib_sole_swap32, uint32_t)
 FIB_SOLE_SWAP(fib_sole_swap64, uint64_t)

@@ -36,7 +36,6 @@ static void init_carrier(struct fib_sched *s, unsigned i)
 
 	c->sched = s;
 	c->above = above;
-	c->sole = &c->own_mark;
 	fib_runqueue_init(&c->queue, s->carrier_count == 1);
 	c->start_queue.alone = s->carrier_count == 1;
 	c->index = i;

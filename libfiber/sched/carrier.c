@@ -210,7 +210,7 @@ void *fib_carrier_main(void *arg)
 	if (fib_os_altstack_enter(&c->altstack) < 0)
 		c->altstack = NULL;
 	if (c->sched->carrier_count == 1)
-		c->sole = fib_sole_begin(&c->own_mark);
+		c->sole = fib_sole_begin();
 	fib_context_adopt(&c->idle, &c->announce);
 	if (c->sched->shared_fpu)
 		fib_context_share(&c->idle);

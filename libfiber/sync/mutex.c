@@ -204,16 +204,21 @@ static fib_noinline int lock_contended(struct fiber_mutex *mutex, int64_t deadli
 }
 
 /*
- * The caller is a thread, or a fiber whose countdown to the next check of its time slice is over.
+ * The caller is a thread, or a fiber whose countdown to the next check of its time slice is over, or
+ * the mutex could not be taken at once.
  */
 static fib_noinline int lock_slow(struct fiber_mutex *mutex, int64_t deadline, const void *at)
 {
 	struct fib_carrier *c = fib_carrier_self();
 
+	if (c && c->current && c->locks)
+		return lock_contended(mutex, deadline, at);
 	if (fib_unlikely(!mutex))
 		fib_die_null("fiber_mutex_lock", "the mutex");
-	if (c && c->current)
+	if (c && c->current) {
 		fib_turn_look(c, c->current);
+		c->sole = fib_sole_still(c->sole);
+	}
 	if (!take_free(mutex, fib_caller()))
 		return lock_contended(mutex, deadline, at);
 	note_held(mutex, at);
@@ -234,22 +239,17 @@ static fib_always_inline bool take_quick(struct fiber_mutex *mutex, struct fib_c
 
 int fiber_mutex_lock(struct fiber_mutex *mutex, int64_t deadline)
 {
-	const void *const at = __builtin_return_address(0);
 	struct fib_carrier *c = fib_carrier_self();
 	struct fiber *me = c ? c->current : NULL;
 	int rc;
 
 	fib_choice(mutex);
-	if (fib_unlikely(!me || !--c->locks)) {
-		rc = lock_slow(mutex, deadline, at);
-	} else {
-		if (fib_likely(take_quick(mutex, c))) {
-			fib_order_lock(mutex, at, true);
-			fib_held_mutex(me, mutex, at);
-			return 0;
-		}
-		rc = lock_contended(mutex, deadline, at);
+	if (fib_likely(me && --c->locks && take_quick(mutex, c))) {
+		fib_order_lock(mutex, __builtin_return_address(0), true);
+		fib_held_mutex(me, mutex, __builtin_return_address(0));
+		return 0;
 	}
+	rc = lock_slow(mutex, deadline, __builtin_return_address(0));
 	fib_fence_compiler(); /* prevent a tail call: a backtrace shows this function */
 	return rc;
 }

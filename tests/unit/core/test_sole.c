@@ -251,13 +251,12 @@ static void test_sole_is_not_inherited_by_a_child(void **state)
 
 static void test_sole_sections_nest(void **state)
 {
-	struct fib_sole_mark mark = {0, 0};
-
 	(void)state;
 	if (!FIB_SOLE_POSSIBLE)
 		return;
 	fib_store(&fib_sole.user, FIB_SOLE_UNUSED);
-	assert_ptr_equal(fib_sole_begin(&mark), &fib_sole.mark);
+	assert_ptr_equal(fib_sole_begin(), &fib_sole.mark);
+	assert_null(fib_sole_begin());
 	assert_true(sole());
 	assert_int_equal(fib_sole_enter(), 1);
 	assert_int_equal(fib_sole_enter(), 2); /* a signal handler */
@@ -281,8 +280,12 @@ static void test_sole_swap_changes_only_what_is_expected(void **state)
 	_Atomic uint64_t word = 5;
 
 	(void)state;
+	assert_int_equal(fib_sole_swap64(NULL, &word, 5, 6), -1);
 	assert_int_equal(fib_sole_swap64(&mark, &word, 5, 6), -1);
+	assert_null(fib_sole_still(NULL));
+	assert_null(fib_sole_still(&mark));
 	fib_store(&mark.alone, 1);
+	assert_ptr_equal(fib_sole_still(&mark), &mark);
 	assert_int_equal(fib_sole_swap64(&mark, &word, 6, 7), 0);
 	assert_int_equal(fib_load(&word), 5);
 	assert_int_equal(fib_sole_swap64(&mark, &word, 5, 6), 1);
