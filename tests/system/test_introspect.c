@@ -96,9 +96,22 @@ struct finding {
 	unsigned found[STILL], wrong;
 };
 
+/* A line for the log. From any thread. */
+static void say(const char *what, const struct fiber_info *info)
+{
+	fprintf(stderr,
+		"%s: id %llu \"%s\" state %d carrier %d wait %s object %p \"%s\" holder %llu "
+		"thread %llu since %lld stack %zu pc %p\n",
+		what, (unsigned long long)info->id, info->name, (int)info->state, info->carrier,
+		info->wait_kind, info->wait_object, info->wait_object_name,
+		(unsigned long long)info->holder_id, (unsigned long long)info->holder_thread,
+		(long long)info->since, info->stack_used, info->spawn_pc);
+}
+
 static int check(const struct fiber_info *info, void *arg)
 {
 	struct finding *f = arg;
+	const unsigned before = f->wrong;
 	size_t i;
 
 	for (i = 0; i < STILL; i++) {
@@ -116,6 +129,8 @@ static int check(const struct fiber_info *info, void *arg)
 	}
 	f->wrong += !info->id || (info->holder_id && strcmp(info->wait_kind, "mutex")) ||
 		    (info->state == FIBER_RUNNING) != (info->carrier >= 0);
+	if (f->wrong != before)
+		say("wrong", info);
 	return 0;
 }
 
@@ -124,8 +139,10 @@ static bool found_each_once(const struct finding *f)
 	size_t i;
 
 	for (i = 0; i < STILL; i++)
-		if (f->found[i] != 1)
+		if (f->found[i] != 1) {
+			fprintf(stderr, "still %zu was found %u times\n", i, f->found[i]);
 			return false;
+		}
 	return true;
 }
 
