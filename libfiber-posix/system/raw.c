@@ -62,6 +62,33 @@ static ssize_t raw_pwrite(int fd, const void *buf, size_t size, off_t offset)
 	return syscall(SYS_pwrite64, fd, buf, size, offset);
 }
 
+/* The kernel takes an offset in two registers of 32 bits; one of 64 bits has all of it in the first. */
+static ssize_t raw_preadv2(int fd, const struct iovec *pieces, int count, off_t offset, int flags)
+{
+	return syscall(SYS_preadv2, fd, pieces, count, offset, 0, flags);
+}
+
+static ssize_t raw_pwritev2(int fd, const struct iovec *pieces, int count, off_t offset, int flags)
+{
+	return syscall(SYS_pwritev2, fd, pieces, count, offset, 0, flags);
+}
+
+static ssize_t raw_preadv(int fd, const struct iovec *pieces, int count, off_t offset)
+{
+	return syscall(SYS_preadv, fd, pieces, count, offset, 0);
+}
+
+static ssize_t raw_pwritev(int fd, const struct iovec *pieces, int count, off_t offset)
+{
+	return syscall(SYS_pwritev, fd, pieces, count, offset, 0);
+}
+
+static ssize_t raw_splice(int in, off64_t *in_offset, int out, off64_t *out_offset, size_t size,
+			  unsigned flags)
+{
+	return syscall(SYS_splice, in, in_offset, out, out_offset, size, flags);
+}
+
 static ssize_t raw_sendfile(int out, int in, off_t *offset, size_t size)
 {
 	return syscall(SYS_sendfile, out, in, offset, size);
@@ -97,6 +124,17 @@ static ssize_t raw_send(int fd, const void *buf, size_t size, int flags)
 static ssize_t raw_sendmsg(int fd, const struct msghdr *msg, int flags)
 {
 	return syscall(SYS_sendmsg, fd, msg, flags);
+}
+
+static int raw_recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags,
+			struct timespec *timeout)
+{
+	return (int)syscall(SYS_recvmmsg, fd, messages, count, flags, timeout);
+}
+
+static int raw_sendmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags)
+{
+	return (int)syscall(SYS_sendmmsg, fd, messages, count, flags);
 }
 
 static int raw_socket(int domain, int type, int protocol)
@@ -138,6 +176,86 @@ static int raw_fcntl(int fd, int command, ...)
 	arg = va_arg(args, void *);
 	va_end(args);
 	return (int)syscall(SYS_fcntl, fd, command, arg);
+}
+
+/* The caller passes a mode, whatever the flags are. */
+static int raw_openat(int dir, const char *path, int flags, ...)
+{
+	va_list args;
+	mode_t mode;
+
+	va_start(args, flags);
+	mode = va_arg(args, mode_t);
+	va_end(args);
+	return (int)syscall(SYS_openat, dir, path, flags, mode);
+}
+
+static int raw_open(const char *path, int flags, ...)
+{
+	va_list args;
+	mode_t mode;
+
+	va_start(args, flags);
+	mode = va_arg(args, mode_t);
+	va_end(args);
+	return raw_openat(AT_FDCWD, path, flags, mode);
+}
+
+static int raw_creat(const char *path, mode_t mode)
+{
+	return raw_openat(AT_FDCWD, path, O_CREAT | O_WRONLY | O_TRUNC, mode);
+}
+
+static int raw_fsync(int fd)
+{
+	return (int)syscall(SYS_fsync, fd);
+}
+
+static int raw_fdatasync(int fd)
+{
+	return (int)syscall(SYS_fdatasync, fd);
+}
+
+static int raw_sync_file_range(int fd, off64_t offset, off64_t size, unsigned flags)
+{
+	return (int)syscall(SYS_sync_file_range, fd, offset, size, flags);
+}
+
+static int raw_flock(int fd, int operation)
+{
+	return (int)syscall(SYS_flock, fd, operation);
+}
+
+/* F_TEST: a lock of this process is no obstacle. */
+static int test_lock(int fd, struct flock *lock)
+{
+	lock->l_type = F_RDLCK;
+	if (raw_fcntl(fd, F_GETLK, lock) < 0)
+		return -1;
+	if (lock->l_type == F_UNLCK || lock->l_pid == getpid())
+		return 0;
+	errno = EACCES;
+	return -1;
+}
+
+static int raw_lockf(int fd, int command, off_t size)
+{
+	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_CUR, .l_len = size};
+
+	switch (command) {
+	case F_TEST:
+		return test_lock(fd, &lock);
+	case F_ULOCK:
+		lock.l_type = F_UNLCK;
+		return raw_fcntl(fd, F_SETLK, &lock);
+	case F_LOCK:
+		return raw_fcntl(fd, F_SETLKW, &lock);
+	case F_TLOCK:
+		return raw_fcntl(fd, F_SETLK, &lock);
+	default:
+		errno = EINVAL;
+		return -1;
+	}
 }
 
 static int raw_dup2(int fd, int newfd)
@@ -337,17 +455,32 @@ struct fpx_system fpx_system = {
 	.writev = raw_writev,
 	.pread = raw_pread,
 	.pwrite = raw_pwrite,
+	.preadv = raw_preadv,
+	.pwritev = raw_pwritev,
+	.preadv2 = raw_preadv2,
+	.pwritev2 = raw_pwritev2,
 	.sendfile = raw_sendfile,
+	.splice = raw_splice,
 	.recv = raw_recv,
 	.recvfrom = raw_recvfrom,
 	.recvmsg = raw_recvmsg,
 	.send = raw_send,
 	.sendto = raw_sendto,
 	.sendmsg = raw_sendmsg,
+	.recvmmsg = raw_recvmmsg,
+	.sendmmsg = raw_sendmmsg,
 	.socket = raw_socket,
 	.accept = raw_accept,
 	.accept4 = raw_accept4,
 	.connect = raw_connect,
+	.open = raw_open,
+	.openat = raw_openat,
+	.creat = raw_creat,
+	.fsync = raw_fsync,
+	.fdatasync = raw_fdatasync,
+	.sync_file_range = raw_sync_file_range,
+	.flock = raw_flock,
+	.lockf = raw_lockf,
 	.close = raw_close,
 	.dup2 = raw_dup2,
 	.dup3 = raw_dup3,
@@ -383,47 +516,34 @@ static const struct {
 	size_t at;
 	const char *name;
 } calls[] = {
-	CALL(read),
-	CALL(write),
-	CALL(readv),
-	CALL(writev),
-	CALL(pread),
-	CALL(pwrite),
-	CALL(sendfile),
-	CALL(recv),
-	CALL(socket),
-	CALL(recvfrom),
-	CALL(recvmsg),
-	CALL(send),
-	CALL(sendto),
-	CALL(sendmsg),
-	CALL(accept),
-	CALL(accept4),
-	CALL(connect),
-	CALL(close),
-	CALL(dup2),
-	CALL(dup3),
-	CALL(fcntl),
-	CALL(poll),
-	CALL(ppoll),
-	CALL(select),
-	CALL(pselect),
-	CALL(epoll_wait),
-	CALL(epoll_pwait),
-	CALL(nanosleep),
-	CALL(clock_nanosleep),
-	CALL(usleep),
-	CALL(sleep),
-	CALL(sched_yield),
-	CALL(waitpid),
-	CALL(wait),
-	CALL(getaddrinfo),
-	CALL(getnameinfo),
-	CALL(gethostbyname_r),
-	CALL(fclose),
-	CALL(freopen),
-	CALL(close_range),
-	CALL(closefrom),
+	CALL(read),	   CALL(write),
+	CALL(readv),	   CALL(writev),
+	CALL(pread),	   CALL(pwrite),
+	CALL(preadv),	   CALL(pwritev),
+	CALL(preadv2),	   CALL(pwritev2),
+	CALL(sendfile),	   CALL(splice),
+	CALL(recv),	   CALL(socket),
+	CALL(recvfrom),	   CALL(recvmsg),
+	CALL(send),	   CALL(sendto),
+	CALL(sendmsg),	   CALL(recvmmsg),
+	CALL(sendmmsg),	   CALL(accept),
+	CALL(accept4),	   CALL(connect),
+	CALL(open),	   CALL(openat),
+	CALL(creat),	   CALL(fsync),
+	CALL(fdatasync),   CALL(sync_file_range),
+	CALL(flock),	   CALL(lockf),
+	CALL(close),	   CALL(dup2),
+	CALL(dup3),	   CALL(fcntl),
+	CALL(poll),	   CALL(ppoll),
+	CALL(select),	   CALL(pselect),
+	CALL(epoll_wait),  CALL(epoll_pwait),
+	CALL(nanosleep),   CALL(clock_nanosleep),
+	CALL(usleep),	   CALL(sleep),
+	CALL(sched_yield), CALL(waitpid),
+	CALL(wait),	   CALL(getaddrinfo),
+	CALL(getnameinfo), CALL(gethostbyname_r),
+	CALL(fclose),	   CALL(freopen),
+	CALL(close_range), CALL(closefrom),
 };
 
 static int asks_for_loader(struct dl_phdr_info *info, size_t size, void *arg)
