@@ -9,4 +9,11 @@
  */
 int fpx_off_carrier(void *(*fn)(void *), void *arg);
 
+/*
+ * The same for a call that waits for a disk. Without a thread it is made here: a disk's time is
+ * short, and the program does not expect such an error. Returns 0, or a negative errno if fn was not
+ * called.
+ */
+int fpx_for_disk(void *(*fn)(void *), void *arg);
+
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bytes.c - read(2), write(2) and their variants */
+/* bytes.c - read(2), write(2) and their variants, sendfile(2) */
 #include <sys/sendfile.h>
 #include <sys/types.h>
 #include <sys/uio.h>
@@ -53,6 +53,30 @@ FPX_ENTRY ssize_t sendfile(int out, int in, off_t *offset, size_t size)
 				      : fpx_system.sendfile(out, in, offset, size);
 }
 
+FPX_ENTRY ssize_t preadv(int fd, const struct iovec *pieces, int count, off_t offset)
+{
+	return fpx_enters(FPX_CALLER) ? fiber_posix_preadv(fd, pieces, count, offset)
+				      : fpx_system.preadv(fd, pieces, count, offset);
+}
+
+FPX_ENTRY ssize_t pwritev(int fd, const struct iovec *pieces, int count, off_t offset)
+{
+	return fpx_enters(FPX_CALLER) ? fiber_posix_pwritev(fd, pieces, count, offset)
+				      : fpx_system.pwritev(fd, pieces, count, offset);
+}
+
+FPX_ENTRY ssize_t preadv2(int fd, const struct iovec *pieces, int count, off_t offset, int flags)
+{
+	return fpx_enters(FPX_CALLER) ? fiber_posix_preadv2(fd, pieces, count, offset, flags)
+				      : fpx_system.preadv2(fd, pieces, count, offset, flags);
+}
+
+FPX_ENTRY ssize_t pwritev2(int fd, const struct iovec *pieces, int count, off_t offset, int flags)
+{
+	return fpx_enters(FPX_CALLER) ? fiber_posix_pwritev2(fd, pieces, count, offset, flags)
+				      : fpx_system.pwritev2(fd, pieces, count, offset, flags);
+}
+
 /* -- other names of the same functions, and those that fortified programs call -- */
 
 FPX_ALIAS(read) ssize_t __read(int fd, void *buf, size_t size);
@@ -61,6 +85,14 @@ FPX_ALIAS(pread) ssize_t pread64(int fd, void *buf, size_t size, off64_t offset)
 FPX_ALIAS(pread) ssize_t __pread64(int fd, void *buf, size_t size, off64_t offset);
 FPX_ALIAS(pwrite) ssize_t pwrite64(int fd, const void *buf, size_t size, off64_t offset);
 FPX_ALIAS(pwrite) ssize_t __pwrite64(int fd, const void *buf, size_t size, off64_t offset);
+FPX_ALIAS(preadv)
+ssize_t preadv64(int fd, const struct iovec *pieces, int count, off64_t offset);
+FPX_ALIAS(pwritev)
+ssize_t pwritev64(int fd, const struct iovec *pieces, int count, off64_t offset);
+FPX_ALIAS(preadv2)
+ssize_t preadv64v2(int fd, const struct iovec *pieces, int count, off64_t offset, int flags);
+FPX_ALIAS(pwritev2)
+ssize_t pwritev64v2(int fd, const struct iovec *pieces, int count, off64_t offset, int flags);
 FPX_ALIAS(sendfile) ssize_t sendfile64(int out, int in, off64_t *offset, size_t size);
 
 ssize_t __read_chk(int fd, void *buf, size_t size, size_t room);

@@ -49,6 +49,12 @@ FIBER_API ssize_t fiber_posix_readv(int fd, const struct iovec *pieces, int coun
 FIBER_API ssize_t fiber_posix_writev(int fd, const struct iovec *pieces, int count);
 FIBER_API ssize_t fiber_posix_pread(int fd, void *buf, size_t size, off_t offset);
 FIBER_API ssize_t fiber_posix_pwrite(int fd, const void *buf, size_t size, off_t offset);
+FIBER_API ssize_t fiber_posix_preadv(int fd, const struct iovec *pieces, int count, off_t offset);
+FIBER_API ssize_t fiber_posix_pwritev(int fd, const struct iovec *pieces, int count, off_t offset);
+FIBER_API ssize_t fiber_posix_preadv2(int fd, const struct iovec *pieces, int count, off_t offset,
+				      int flags);
+FIBER_API ssize_t fiber_posix_pwritev2(int fd, const struct iovec *pieces, int count, off_t offset,
+				       int flags);
 FIBER_API ssize_t fiber_posix_sendfile(int out, int in, off_t *offset, size_t size);
 FIBER_API ssize_t fiber_posix_recv(int fd, void *buf, size_t size, int flags);
 FIBER_API ssize_t fiber_posix_recvfrom(int fd, void *buf, size_t size, int flags,
