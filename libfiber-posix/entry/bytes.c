@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* bytes.c - read(2), write(2) and their variants, sendfile(2) */
+/* bytes.c - read(2), write(2) and their variants, sendfile(2), splice(2) */
+#include <fcntl.h>
 #include <sys/sendfile.h>
 #include <sys/types.h>
 #include <sys/uio.h>
@@ -75,6 +76,14 @@ FPX_ENTRY ssize_t pwritev2(int fd, const struct iovec *pieces, int count, off_t 
 {
 	return fpx_enters(FPX_CALLER) ? fiber_posix_pwritev2(fd, pieces, count, offset, flags)
 				      : fpx_system.pwritev2(fd, pieces, count, offset, flags);
+}
+
+FPX_ENTRY ssize_t splice(int in, off64_t *in_offset, int out, off64_t *out_offset, size_t size,
+			 unsigned flags)
+{
+	return fpx_enters(FPX_CALLER)
+		       ? fiber_posix_splice(in, in_offset, out, out_offset, size, flags)
+		       : fpx_system.splice(in, in_offset, out, out_offset, size, flags);
 }
 
 /* -- other names of the same functions, and those that fortified programs call -- */

@@ -16,6 +16,7 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <sys/select.h>
 #include <sys/socket.h>
@@ -56,6 +57,8 @@ FIBER_API ssize_t fiber_posix_preadv2(int fd, const struct iovec *pieces, int co
 FIBER_API ssize_t fiber_posix_pwritev2(int fd, const struct iovec *pieces, int count, off_t offset,
 				       int flags);
 FIBER_API ssize_t fiber_posix_sendfile(int out, int in, off_t *offset, size_t size);
+FIBER_API ssize_t fiber_posix_splice(int in, int64_t *in_offset, int out, int64_t *out_offset,
+				     size_t size, unsigned flags);
 FIBER_API ssize_t fiber_posix_recv(int fd, void *buf, size_t size, int flags);
 FIBER_API ssize_t fiber_posix_recvfrom(int fd, void *buf, size_t size, int flags,
 				       struct sockaddr *addr, socklen_t *addrlen);
