@@ -6,6 +6,8 @@
  * parks. A call that does not wait by its own flags is the system's. MSG_WAITALL makes no try: the kernel
  * ignores the flag in a call that must not wait.
  */
+#include "call/message.h"
+
 #include <errno.h>
 #include <sys/socket.h>
 
@@ -29,7 +31,7 @@ static ssize_t after_try(int fd, ssize_t n, int option, int64_t *ret_deadline)
 }
 
 /* Linux does not wait for errors and urgent data, on blocking sockets either. */
-static bool never_waits(int flags)
+bool fpx_never_waits(int flags)
 {
 	return flags & (MSG_DONTWAIT | MSG_ERRQUEUE | MSG_OOB);
 }
@@ -65,7 +67,7 @@ static ssize_t receive(int fd, void *buf, size_t size, int flags)
 
 ssize_t fiber_posix_recv(int fd, void *buf, size_t size, int flags)
 {
-	if (never_waits(flags) || !fpx_parks())
+	if (fpx_never_waits(flags) || !fpx_parks())
 		return fpx_system.recv(fd, buf, size, flags);
 	return fpx_result(receive(fd, buf, size, flags));
 }
@@ -78,11 +80,7 @@ static bool is_stream(int fd)
 	return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_STREAM;
 }
 
-/*
- * MSG_WAITALL for a message in pieces, whose first n bytes have arrived: receive the rest. What
- * arrives with control data ends the message.
- */
-static ssize_t receive_rest(int fd, const struct msghdr *msg, int flags, ssize_t n)
+ssize_t fpx_receive_rest(int fd, const struct msghdr *msg, int flags, ssize_t n)
 {
 	size_t start = 0, done = (size_t)n, i;
 	int64_t deadline;
@@ -119,19 +117,19 @@ static ssize_t receive_from(int fd, void *buf, size_t size, int flags, struct so
 		n = fiber_recvfrom(fd, buf, size, flags, addr, addrlen, deadline);
 		n = fpx_late(n, deadline) ? -EAGAIN : n;
 	}
-	return receive_rest(fd, &whole, flags, n);
+	return fpx_receive_rest(fd, &whole, flags, n);
 }
 
 ssize_t fiber_posix_recvfrom(int fd, void *buf, size_t size, int flags, struct sockaddr *addr,
 			     socklen_t *addrlen)
 {
-	if (never_waits(flags) || !fpx_parks())
+	if (fpx_never_waits(flags) || !fpx_parks())
 		return fpx_system.recvfrom(fd, buf, size, flags, addr, addrlen);
 	return fpx_result(addr ? receive_from(fd, buf, size, flags, addr, addrlen)
 			       : receive(fd, buf, size, flags));
 }
 
-static ssize_t receive_message(int fd, struct msghdr *msg, int flags)
+ssize_t fpx_receive_message(int fd, struct msghdr *msg, int flags)
 {
 	int64_t deadline = -1;
 	ssize_t n = fiber_recvmsg(fd, msg, flags | MSG_DONTWAIT, 0);
@@ -141,27 +139,23 @@ static ssize_t receive_message(int fd, struct msghdr *msg, int flags)
 		n = fiber_recvmsg(fd, msg, flags, deadline);
 		n = fpx_late(n, deadline) ? -EAGAIN : n;
 	}
-	return receive_rest(fd, msg, flags, n);
+	return fpx_receive_rest(fd, msg, flags, n);
 }
 
 ssize_t fiber_posix_recvmsg(int fd, struct msghdr *msg, int flags)
 {
-	if (never_waits(flags) || !fpx_parks())
+	if (fpx_never_waits(flags) || !fpx_parks())
 		return fpx_system.recvmsg(fd, msg, flags);
-	return fpx_result(receive_message(fd, msg, flags));
+	return fpx_result(fpx_receive_message(fd, msg, flags));
 }
 
-/* The signal that a broken connection sends, unless the caller does not want it. */
-static ssize_t signalled(ssize_t n, int flags)
+ssize_t fpx_signalled(ssize_t n, int flags)
 {
 	return flags & MSG_NOSIGNAL ? n : fpx_broken(n);
 }
 
-/*
- * A blocking send moves all bytes of a stream. n: the result of the try. What follows the first
- * part has no address and no control data.
- */
-static ssize_t send_rest(int fd, const struct iovec *v, size_t count, ssize_t n)
+/* What follows the first part has no address and no control data. */
+ssize_t fpx_send_rest(int fd, const struct iovec *v, size_t count, ssize_t n)
 {
 	int64_t deadline = -1;
 
@@ -187,7 +181,7 @@ static ssize_t send_to(int fd, const void *buf, size_t size, int flags, const st
 		n = fiber_sendto(fd, buf, size, flags & ~MSG_FASTOPEN, addr, addrlen, deadline);
 		n = fpx_late(n, deadline) ? -EAGAIN : n;
 	}
-	return send_rest(fd, &v, 1, n);
+	return fpx_send_rest(fd, &v, 1, n);
 }
 
 ssize_t fiber_posix_sendto(int fd, const void *buf, size_t size, int flags,
@@ -195,17 +189,17 @@ ssize_t fiber_posix_sendto(int fd, const void *buf, size_t size, int flags,
 {
 	if (flags & MSG_DONTWAIT || !fpx_parks())
 		return fpx_system.sendto(fd, buf, size, flags, addr, addrlen);
-	return fpx_result(signalled(send_to(fd, buf, size, flags, addr, addrlen), flags));
+	return fpx_result(fpx_signalled(send_to(fd, buf, size, flags, addr, addrlen), flags));
 }
 
 ssize_t fiber_posix_send(int fd, const void *buf, size_t size, int flags)
 {
 	if (flags & MSG_DONTWAIT || !fpx_parks())
 		return fpx_system.send(fd, buf, size, flags);
-	return fpx_result(signalled(send_to(fd, buf, size, flags, NULL, 0), flags));
+	return fpx_result(fpx_signalled(send_to(fd, buf, size, flags, NULL, 0), flags));
 }
 
-static ssize_t send_message(int fd, const struct msghdr *msg, int flags)
+ssize_t fpx_send_message(int fd, const struct msghdr *msg, int flags)
 {
 	int64_t deadline = -1;
 	ssize_t n = fiber_sendmsg(fd, msg, flags | MSG_DONTWAIT, 0);
@@ -215,12 +209,12 @@ static ssize_t send_message(int fd, const struct msghdr *msg, int flags)
 		n = fiber_sendmsg(fd, msg, flags & ~MSG_FASTOPEN, deadline);
 		n = fpx_late(n, deadline) ? -EAGAIN : n;
 	}
-	return send_rest(fd, msg->msg_iov, msg->msg_iovlen, n);
+	return fpx_send_rest(fd, msg->msg_iov, msg->msg_iovlen, n);
 }
 
 ssize_t fiber_posix_sendmsg(int fd, const struct msghdr *msg, int flags)
 {
 	if (flags & MSG_DONTWAIT || !fpx_parks())
 		return fpx_system.sendmsg(fd, msg, flags);
-	return fpx_result(signalled(send_message(fd, msg, flags), flags));
+	return fpx_result(fpx_signalled(fpx_send_message(fd, msg, flags), flags));
 }

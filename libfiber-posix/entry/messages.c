@@ -46,6 +46,19 @@ FPX_ENTRY ssize_t sendmsg(int fd, const struct msghdr *msg, int flags)
 				      : fpx_system.sendmsg(fd, msg, flags);
 }
 
+FPX_ENTRY int recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags,
+		       struct timespec *timeout)
+{
+	return fpx_enters(FPX_CALLER) ? fiber_posix_recvmmsg(fd, messages, count, flags, timeout)
+				      : fpx_system.recvmmsg(fd, messages, count, flags, timeout);
+}
+
+FPX_ENTRY int sendmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags)
+{
+	return fpx_enters(FPX_CALLER) ? fiber_posix_sendmmsg(fd, messages, count, flags)
+				      : fpx_system.sendmmsg(fd, messages, count, flags);
+}
+
 /* -- other names of the same functions, and those that fortified programs call -- */
 
 FPX_ALIAS(send) ssize_t __send(int fd, const void *buf, size_t size, int flags);

@@ -32,6 +32,7 @@ struct timespec;
 struct addrinfo; /* from <netdb.h> */
 struct hostent;
 struct epoll_event; /* from <sys/epoll.h> */
+struct mmsghdr;	    /* from <sys/socket.h>, with _GNU_SOURCE */
 
 /*
  * Let the calls of the calling fiber block its carrier (true) or park (false, the default). For a
@@ -67,6 +68,9 @@ FIBER_API ssize_t fiber_posix_send(int fd, const void *buf, size_t size, int fla
 FIBER_API ssize_t fiber_posix_sendto(int fd, const void *buf, size_t size, int flags,
 				     const struct sockaddr *addr, socklen_t addrlen);
 FIBER_API ssize_t fiber_posix_sendmsg(int fd, const struct msghdr *msg, int flags);
+FIBER_API int fiber_posix_recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags,
+				   struct timespec *timeout);
+FIBER_API int fiber_posix_sendmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags);
 
 /* -- connections and descriptors -- */
 FIBER_API int fiber_posix_accept(int fd, struct sockaddr *addr, socklen_t *addrlen);
