@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * descriptor.c - close and replace descriptors, and wait for file locks
+ * descriptor.c - close and replace descriptors
  *
  * libfiber must be informed of each descriptor that it may watch and that now means another file,
  * from fibers and from plain threads. Until a fiber has used this library, the calls of plain
@@ -14,14 +14,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdarg.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <fiber/fiber.h>
 #include <fiber/io.h>
 #include <fiber/posix.h>
-#include <fiber/time.h>
 
 #include "call/park.h"
 #include "call/stream.h"
@@ -29,9 +27,6 @@
 
 /* libfiber knows descriptors below this. */
 #define DESCRIPTORS (1u << 22)
-
-#define LOCK_REST_MIN INT64_C(1000000) /* ns */
-#define LOCK_REST_MAX INT64_C(8000000)
 
 /* I, and written in the child of a fork. */
 static pid_t process;
@@ -135,40 +130,4 @@ int fiber_posix_dup2(int fd, int newfd)
 {
 	return fd == newfd || !fpx_informs() ? fpx_system.dup2(fd, newfd)
 					     : fiber_posix_dup3(fd, newfd, 0);
-}
-
-/*
- * Try the lock until it is free. A thread that blocks for it might do so for ever, and there are few
- * threads. So the fiber looks again after 1 to 8 ms.
- */
-static int lock(int fd, int command, void *arg)
-{
-	const int attempt = command == F_SETLKW ? F_SETLK : F_OFD_SETLK;
-	int64_t rest = LOCK_REST_MIN;
-
-	for (;;) {
-		int rc;
-
-		if (fpx_system.fcntl(fd, attempt, arg) == 0)
-			return 0;
-		if (errno != EAGAIN && errno != EACCES)
-			return -errno;
-		rc = fiber_sleep(rest);
-		if (rc < 0)
-			return rc;
-		rest = rest < LOCK_REST_MAX ? 2 * rest : rest;
-	}
-}
-
-int fiber_posix_fcntl(int fd, int command, ...)
-{
-	va_list args;
-	void *arg;
-
-	va_start(args, command);
-	arg = va_arg(args, void *);
-	va_end(args);
-	if ((command != F_SETLKW && command != F_OFD_SETLKW) || !fpx_parks())
-		return fpx_system.fcntl(fd, command, arg);
-	return (int)fpx_result(lock(fd, command, arg));
 }

@@ -82,6 +82,10 @@ FIBER_API int fiber_posix_dup3(int fd, int newfd, int flags);
 /* F_SETLKW and F_OFD_SETLKW park. */
 FIBER_API int fiber_posix_fcntl(int fd, int command, ...);
 
+/* -- files -- */
+FIBER_API int fiber_posix_flock(int fd, int operation);
+FIBER_API int fiber_posix_lockf(int fd, int command, off_t size);
+
 /* -- readiness -- */
 FIBER_API int fiber_posix_poll(struct pollfd *fds, nfds_t n, int timeout);
 FIBER_API int fiber_posix_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,

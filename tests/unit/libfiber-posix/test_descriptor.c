@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_descriptor.c - closed and replaced descriptors; file locks */
+/* test_descriptor.c - closed and replaced descriptors */
 #include "outcome.h"
 
 #include <netinet/in.h>
@@ -235,57 +235,6 @@ static void test_child_that_closes_its_descriptors_wakes_nobody_here(void **stat
 	}
 }
 
-static void *do_lock(void *arg)
-{
-	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-	struct call *c = arg;
-
-	return outcome(c, fcntl(c->fd, c->flags, &lock));
-}
-
-static void test_file_lock_parks_until_the_other_owner_unlocks(void **state)
-{
-	char path[HARNESS_PATH];
-	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-	struct call c = {.flags = F_OFD_SETLKW};
-	struct fiber *f;
-	int other;
-
-	(void)state;
-	harness_file(path, "lock");
-	c.fd = open(path, O_RDWR | O_CREAT, 0600);
-	other = open(path, O_RDWR);
-	assert_int_equal(fcntl(other, F_OFD_SETLK, &lock), 0);
-	f = inside_suspended(do_lock, &c);
-	lock.l_type = F_UNLCK;
-	assert_int_equal(fcntl(other, F_OFD_SETLK, &lock), 0);
-	assert_int_equal(inside_join(f), 0);
-	close(other);
-	close(c.fd);
-	both_give(do_lock, &c, -1, EBADF);
-}
-
-static void test_cancelled_fiber_stops_waiting_for_a_file_lock(void **state)
-{
-	char path[HARNESS_PATH];
-	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-	struct call c = {.flags = F_OFD_SETLKW};
-	struct fiber *f;
-	int other;
-
-	(void)state;
-	harness_file(path, "lock");
-	c.fd = open(path, O_RDWR | O_CREAT, 0600);
-	other = open(path, O_RDWR);
-	assert_int_equal(fcntl(other, F_OFD_SETLK, &lock), 0);
-	f = inside_suspended(do_lock, &c);
-	fiber_cancel(f);
-	assert_int_equal(inside_join_cancelled(f), -1);
-	assert_int_equal(c.error, ECANCELED);
-	close(other);
-	close(c.fd);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -293,8 +242,6 @@ int main(void)
 		cmocka_unit_test(test_number_that_comes_back_is_waited_for_again),
 		cmocka_unit_test(test_errors_of_close_and_dup_are_the_system_s),
 		cmocka_unit_test(test_child_that_closes_its_descriptors_wakes_nobody_here),
-		cmocka_unit_test(test_file_lock_parks_until_the_other_owner_unlocks),
-		cmocka_unit_test(test_cancelled_fiber_stops_waiting_for_a_file_lock),
 	};
 
 	OUTCOME_MAIN(tests);
