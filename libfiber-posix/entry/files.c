@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* files.c - flock(2) and lockf(3) */
+/* files.c - fsync(2), flock(2) and their variants */
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -8,6 +8,22 @@
 
 #include "entry/entry.h"
 #include "system/system.h"
+
+FPX_ENTRY int fsync(int fd)
+{
+	return fpx_enters(FPX_CALLER) ? fiber_posix_fsync(fd) : fpx_system.fsync(fd);
+}
+
+FPX_ENTRY int fdatasync(int fd)
+{
+	return fpx_enters(FPX_CALLER) ? fiber_posix_fdatasync(fd) : fpx_system.fdatasync(fd);
+}
+
+FPX_ENTRY int sync_file_range(int fd, off64_t offset, off64_t size, unsigned flags)
+{
+	return fpx_enters(FPX_CALLER) ? fiber_posix_sync_file_range(fd, offset, size, flags)
+				      : fpx_system.sync_file_range(fd, offset, size, flags);
+}
 
 FPX_ENTRY int flock(int fd, int operation)
 {
