@@ -13,20 +13,15 @@
 
 #include "call/descriptor.h"
 #include "entry/entry.h"
+#include "entry/own.h"
 #include "system/system.h"
-
-/* Whether a call that makes or closes a descriptor is libfiber's, which knows that. */
-static inline bool is_own(const void *caller)
-{
-	return fiber_self() ? fpx_is_libfiber(caller) : fpx_closing();
-}
 
 /* The number is new, and its end will be seen: waits for it need fewer system calls. */
 FPX_ENTRY int socket(int domain, int type, int protocol)
 {
 	const int fd = fpx_system.socket(domain, type, protocol);
 
-	if (fd >= 0 && !is_own(FPX_CALLER) && fpx_informs())
+	if (fd >= 0 && !fpx_is_own(FPX_CALLER) && fpx_informs())
 		fpx_meet(fd);
 	return fd;
 }
@@ -51,18 +46,18 @@ FPX_ENTRY int connect(int fd, const struct sockaddr *addr, socklen_t addrlen)
 
 FPX_ENTRY int close(int fd)
 {
-	return is_own(FPX_CALLER) ? fpx_system.close(fd) : fiber_posix_close(fd);
+	return fpx_is_own(FPX_CALLER) ? fpx_system.close(fd) : fiber_posix_close(fd);
 }
 
 FPX_ENTRY int dup2(int fd, int newfd)
 {
-	return is_own(FPX_CALLER) ? fpx_system.dup2(fd, newfd) : fiber_posix_dup2(fd, newfd);
+	return fpx_is_own(FPX_CALLER) ? fpx_system.dup2(fd, newfd) : fiber_posix_dup2(fd, newfd);
 }
 
 FPX_ENTRY int dup3(int fd, int newfd, int flags)
 {
-	return is_own(FPX_CALLER) ? fpx_system.dup3(fd, newfd, flags)
-				  : fiber_posix_dup3(fd, newfd, flags);
+	return fpx_is_own(FPX_CALLER) ? fpx_system.dup3(fd, newfd, flags)
+				      : fiber_posix_dup3(fd, newfd, flags);
 }
 
 FPX_ENTRY int fcntl(int fd, int command, ...)

@@ -1,13 +1,59 @@
 /* SPDX-License-Identifier: MIT */
-/* files.c - fsync(2), flock(2) and their variants */
+/*
+ * files.c - open(2), fsync(2), flock(2) and their variants
+ *
+ * Calls that open a file inform libfiber, from plain threads too.
+ */
 #include <fcntl.h>
+#include <stdarg.h>
 #include <sys/file.h>
 #include <unistd.h>
 
 #include <fiber/posix.h>
 
+#include "call/open.h"
+#include "entry/checked.h"
 #include "entry/entry.h"
+#include "entry/own.h"
 #include "system/system.h"
+
+/* Whether an open from `caller` is the system's. */
+static inline bool is_system_s(const void *caller)
+{
+	return !fpx_linked || fpx_is_own(caller);
+}
+
+FPX_ENTRY int open(const char *path, int flags, ...)
+{
+	mode_t mode = 0;
+	va_list args;
+
+	va_start(args, flags);
+	if (fpx_makes_file(flags))
+		mode = va_arg(args, mode_t);
+	va_end(args);
+	return is_system_s(FPX_CALLER) ? fpx_system.open(path, flags, mode)
+				       : fiber_posix_open(path, flags, mode);
+}
+
+FPX_ENTRY int openat(int dir, const char *path, int flags, ...)
+{
+	mode_t mode = 0;
+	va_list args;
+
+	va_start(args, flags);
+	if (fpx_makes_file(flags))
+		mode = va_arg(args, mode_t);
+	va_end(args);
+	return is_system_s(FPX_CALLER) ? fpx_system.openat(dir, path, flags, mode)
+				       : fiber_posix_openat(dir, path, flags, mode);
+}
+
+FPX_ENTRY int creat(const char *path, mode_t mode)
+{
+	return is_system_s(FPX_CALLER) ? fpx_system.creat(path, mode)
+				       : fiber_posix_creat(path, mode);
+}
 
 FPX_ENTRY int fsync(int fd)
 {
@@ -37,6 +83,29 @@ FPX_ENTRY int lockf(int fd, int command, off_t size)
 				      : fpx_system.lockf(fd, command, size);
 }
 
-/* -- another name of the same function -- */
+/* -- other names of the same functions, and those that fortified programs call -- */
 
+FPX_ALIAS(open) int open64(const char *path, int flags, ...);
+FPX_ALIAS(openat) int openat64(int dir, const char *path, int flags, ...);
+FPX_ALIAS(creat) int creat64(const char *path, mode_t mode);
 FPX_ALIAS(lockf) int lockf64(int fd, int command, off64_t size);
+
+int __open_2(const char *path, int flags);
+int __openat_2(int dir, const char *path, int flags);
+
+FPX_ENTRY int __open_2(const char *path, int flags)
+{
+	fpx_check_mode("open", flags);
+	return is_system_s(FPX_CALLER) ? fpx_system.open(path, flags, 0)
+				       : fiber_posix_open(path, flags);
+}
+
+FPX_ENTRY int __openat_2(int dir, const char *path, int flags)
+{
+	fpx_check_mode("openat", flags);
+	return is_system_s(FPX_CALLER) ? fpx_system.openat(dir, path, flags, 0)
+				       : fiber_posix_openat(dir, path, flags);
+}
+
+FPX_ALIAS(__open_2) int __open64_2(const char *path, int flags);
+FPX_ALIAS(__openat_2) int __openat64_2(int dir, const char *path, int flags);

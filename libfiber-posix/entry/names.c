@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * names.c - getaddrinfo(3) and relatives; fclose(3), freopen(3)
+ * names.c - getaddrinfo(3) and relatives; fclose(3), freopen(3); __open()
  *
  * These are no system calls: a static program has only one definition of each, which must be the C
- * library's. So they are in the shared library alone.
+ * library's. So they are in the shared library alone. __open() is open(2) for old objects. In a static
+ * program the C library itself calls it, and may hold a lock, with which no fiber must park.
  */
 #include <netdb.h>
+#include <stdarg.h>
 #include <stdio.h>
 
 #include <fiber/posix.h>
 
 #include "call/descriptor.h"
+#include "call/open.h"
 #include "entry/entry.h"
+#include "entry/own.h"
 #include "system/system.h"
 
 FPX_ENTRY int getaddrinfo(const char *node, const char *service, const struct addrinfo *hints,
@@ -68,6 +72,22 @@ FPX_ENTRY FILE *freopen(const char *path, const char *mode, FILE *stream)
 	return now;
 }
 
-/* -- another name of the same function: files have 64-bit positions -- */
+int __open(const char *path, int flags, ...);
 
+FPX_ENTRY int __open(const char *path, int flags, ...)
+{
+	mode_t mode = 0;
+	va_list args;
+
+	va_start(args, flags);
+	if (fpx_makes_file(flags))
+		mode = va_arg(args, mode_t);
+	va_end(args);
+	return !fpx_linked || fpx_is_own(FPX_CALLER) ? fpx_system.open(path, flags, mode)
+						     : fiber_posix_open(path, flags, mode);
+}
+
+/* -- other names of the same functions: files have 64-bit positions -- */
+
+FPX_ALIAS(__open) int __open64(const char *path, int flags, ...);
 FPX_ALIAS(freopen) FILE *freopen64(const char *path, const char *mode, FILE *stream);

@@ -83,6 +83,9 @@ FIBER_API int fiber_posix_dup3(int fd, int newfd, int flags);
 FIBER_API int fiber_posix_fcntl(int fd, int command, ...);
 
 /* -- files -- */
+FIBER_API int fiber_posix_open(const char *path, int flags, ...);
+FIBER_API int fiber_posix_openat(int dir, const char *path, int flags, ...);
+FIBER_API int fiber_posix_creat(const char *path, mode_t mode);
 FIBER_API int fiber_posix_fsync(int fd);
 FIBER_API int fiber_posix_fdatasync(int fd);
 FIBER_API int fiber_posix_sync_file_range(int fd, int64_t offset, int64_t size, unsigned flags);

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* own.h - calls of libfiber that make or close a descriptor */
+#ifndef FPX_ENTRY_OWN_H
+#define FPX_ENTRY_OWN_H
+
+#include <stdbool.h>
+
+#include "call/descriptor.h"
+#include "entry/entry.h"
+
+/* Whether a call that makes or closes a descriptor is libfiber's, which knows that. */
+static inline bool fpx_is_own(const void *caller)
+{
+	return fiber_self() ? fpx_is_libfiber(caller) : fpx_closing();
+}
+
+#endif
