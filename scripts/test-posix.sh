@@ -100,6 +100,92 @@ int main(void)
 }
 END
 
+# Two fibers on one carrier wait for each other in each call that moves bytes, opens or locks a file.
+cat >"$tmp/pair.c" <<'END'
+#include <fcntl.h>
+#include <fiber.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+static int ends[2], other[2], files[2];
+static const char *fifo;
+static char b[8];
+static struct iovec v = {b, 4};
+
+static void *answer(void *arg)
+{
+	struct mmsghdr m[2] = {{.msg_hdr = {.msg_iov = &v, .msg_iovlen = 1}}, {.msg_hdr = {.msg_iov = &v, .msg_iovlen = 1}}};
+
+	switch ((long)arg) {
+	case 0:
+		return (void *)(long)(sendmmsg(ends[1], m, 2, 0) == 2);
+	case 1:
+		return (void *)(long)(pwritev2(ends[1], &v, 1, -1, 0) == 4);
+	case 2:
+		return (void *)(long)(write(other[1], b, 4) == 4 && splice(other[0], NULL, ends[1], NULL, 4, 0) == 4);
+	case 3:
+		return (void *)(long)(close(open(fifo, O_WRONLY)) == 0);
+	case 4:
+		return (void *)(long)(flock(files[1], LOCK_UN) == 0);
+	default:
+		return (void *)(long)(fcntl(files[1], F_OFD_SETLK, &(struct flock){.l_type = F_UNLCK}) == 0);
+	}
+}
+
+static int wait_for(long i)
+{
+	struct mmsghdr m[2] = {{.msg_hdr = {.msg_iov = &v, .msg_iovlen = 1}}, {.msg_hdr = {.msg_iov = &v, .msg_iovlen = 1}}};
+
+	switch (i) {
+	case 0:
+		return recvmmsg(ends[0], m, 2, 0, NULL) == 2;
+	case 1:
+		return preadv2(ends[0], &v, 1, -1, RWF_HIPRI) == 4;
+	case 2:
+		return splice(ends[0], NULL, other[1], NULL, 4, 0) == 4 && read(other[0], b, 4) == 4;
+	case 3:
+		return close(open(fifo, O_RDONLY)) == 0;
+	case 4:
+		return flock(files[0], LOCK_EX) == 0;
+	default:
+		return lockf(files[0], F_LOCK, 0) == 0;
+	}
+}
+
+static void *start(void *arg)
+{
+	struct fiber_result r;
+	struct fiber *f;
+	int good = 0;
+
+	for (long i = 0; i < 6; i++) {
+		socketpair(AF_UNIX, i ? SOCK_STREAM : SOCK_SEQPACKET, 0, ends), pipe(other);
+		flock(files[1], LOCK_EX | LOCK_NB), fcntl(files[1], F_OFD_SETLK, &(struct flock){.l_type = F_WRLCK});
+		fiber_spawn(answer, (void *)i, &f);
+		good += wait_for(i) && fiber_join(f, &r, FIBER_FOREVER) == 0 && r.value;
+	}
+	printf("%d of 6, synced %d\n", good, fsync(files[0]) == 0 && fdatasync(files[0]) == 0 && pwritev(files[0], &v, 1, 0) == 4);
+	return arg;
+}
+
+int main(int argc, char **argv)
+{
+	const struct fiber_runtime_options o = {.size = sizeof o, .carriers = 1, .control_path = ""};
+	char path[4096];
+
+	snprintf(path, sizeof path, "%s.fifo", argv[argc - 1]);
+	fifo = path;
+	unlink(path), mkfifo(path, 0600);
+	snprintf(b, sizeof b, "abc");
+	files[0] = open(argv[argc - 1], O_RDWR), files[1] = open(argv[argc - 1], O_RDWR);
+	return fiber_run(start, NULL, &o, NULL) < 0;
+}
+END
+
 # A program without fibers.
 cat >"$tmp/plain.c" <<'END'
 #include <fcntl.h>
@@ -376,6 +462,19 @@ runs_fortified() {
 		grep -q __recv_chk "$tmp/names" && grep -q __poll_chk "$tmp/names" && ring_goes_round "$tmp/fortified" "20 of 20"
 }
 
+# The fibers of pair.c, in a program of each kind: NAME OPTION...
+pairs() {
+	: >"$tmp/file"
+	compile "$@" && [ "$(LD_LIBRARY_PATH=$build/lib timeout 20 "$tmp/$1" "$tmp/file")" = "6 of 6, synced 1" ]
+}
+
+pairs_meet() {
+	# shellcheck disable=SC2086 # flags must be split
+	pairs pair "$tmp/pair.c" $shared -lfiber-posix -lfiber &&
+		pairs pair-archive "$tmp/pair.c" "$build/lib/libfiber-posix.a" "$build/lib/libfiber.a" $uring &&
+		pairs pair-static "$tmp/pair.c" -static "$build/lib/libfiber-posix.a" "$build/lib/libfiber.a" $uring
+}
+
 # A call that may make a file and gives no mode is refused by the functions that fortified programs call.
 aborts_without_a_mode() {
 	cat >"$tmp/mode.c" <<'END'
@@ -564,6 +663,7 @@ prove "and in one that is compiled with _FORTIFY_SOURCE" runs_fortified
 prove "and in one that is linked with the archive" runs_archive
 prove "and in a static one" runs_static
 prove "and where the library is preloaded" runs_preloaded
+prove "fibers of one carrier meet in calls on messages, vectors, pipes and files, linked in each way" pairs_meet
 prove "a fortified open that may make a file and has no mode aborts as in the C library" aborts_without_a_mode
 prove "a socket that a stream has closed is not waited for, linked in each way" streams_close_sockets
 prove "in a plain thread each call gives what it gives without the library" each_is_the_system_s
