@@ -79,7 +79,7 @@ struct fib_carrier {
 	uint8_t naps;	     /* C: searches in a row that found only work to leave alone; idle.c */
 	uint8_t slow_switch; /* C: FIB_SLOW_*: extra work at a switch */
 	unsigned locks;	     /* C: counts down to the next check of the turn: turn.h */
-	struct fib_sole_mark *sole; /* C: NULL: others use the objects too */
+	struct fib_sole_mark *sole;	    /* C: NULL: others use the objects too */
 	struct fiber *_Atomic woken;	    /* A: the fiber that was woken last, taken first */
 	_Atomic uint32_t clocked;	    /* C writes, A reads: how often it has set the clock */
 	uint32_t clocked_seen;		    /* the service thread's */
