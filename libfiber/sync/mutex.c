@@ -204,15 +204,12 @@ static fib_noinline int lock_contended(struct fiber_mutex *mutex, int64_t deadli
 }
 
 /*
- * The caller is a thread, or a fiber whose countdown to the next check of its time slice is over, or
- * the mutex could not be taken at once.
+ * The caller is a thread, or a fiber whose countdown to the next check of its time slice is over.
  */
 static fib_noinline int lock_slow(struct fiber_mutex *mutex, int64_t deadline, const void *at)
 {
 	struct fib_carrier *c = fib_carrier_self();
 
-	if (c && c->current && c->locks)
-		return lock_contended(mutex, deadline, at);
 	if (fib_unlikely(!mutex))
 		fib_die_null("fiber_mutex_lock", "the mutex");
 	if (c && c->current) {
@@ -249,7 +246,8 @@ int fiber_mutex_lock(struct fiber_mutex *mutex, int64_t deadline)
 		fib_held_mutex(me, mutex, __builtin_return_address(0));
 		return 0;
 	}
-	rc = lock_slow(mutex, deadline, __builtin_return_address(0));
+	rc = me && c->locks ? lock_contended(mutex, deadline, __builtin_return_address(0))
+			    : lock_slow(mutex, deadline, __builtin_return_address(0));
 	fib_fence_compiler(); /* prevent a tail call: a backtrace shows this function */
 	return rc;
 }
