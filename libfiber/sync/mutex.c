@@ -236,18 +236,22 @@ static fib_always_inline bool take_quick(struct fiber_mutex *mutex, struct fib_c
 
 int fiber_mutex_lock(struct fiber_mutex *mutex, int64_t deadline)
 {
+	const void *const at = __builtin_return_address(0);
 	struct fib_carrier *c = fib_carrier_self();
 	struct fiber *me = c ? c->current : NULL;
 	int rc;
 
 	fib_choice(mutex);
-	if (fib_likely(me && --c->locks && take_quick(mutex, c))) {
-		fib_order_lock(mutex, __builtin_return_address(0), true);
-		fib_held_mutex(me, mutex, __builtin_return_address(0));
-		return 0;
+	if (fib_unlikely(!me || !--c->locks)) {
+		rc = lock_slow(mutex, deadline, at);
+	} else {
+		if (fib_likely(take_quick(mutex, c))) {
+			fib_order_lock(mutex, at, true);
+			fib_held_mutex(me, mutex, at);
+			return 0;
+		}
+		rc = lock_contended(mutex, deadline, at);
 	}
-	rc = me && c->locks ? lock_contended(mutex, deadline, __builtin_return_address(0))
-			    : lock_slow(mutex, deadline, __builtin_return_address(0));
 	fib_fence_compiler(); /* prevent a tail call: a backtrace shows this function */
 	return rc;
 }
