@@ -9,6 +9,7 @@
 
 #define LASTS 3
 #define SLOW  4
+#define TURN  20000000 /* ns: of a worker of trouble delay */
 
 static void test_text_has_the_numbers_the_place_and_the_command_for_more(void **state)
 {
@@ -130,8 +131,8 @@ static void test_a_kept_carrier_is_not_blamed_for_fibers_of_another_runtime(void
 	if (!carrier || !delay)
 		fail_msg("%s", json_dumps(answer, 0));
 	cli_contains(json_text(carrier, "text"), ", and 5 fibers that can run wait");
-	/* One of the forty runs. */
-	assert_in_range(json_int(delay, "fibers"), 39, 40);
+	/* One of the forty runs, and another one if its turn ends while their rows are read. */
+	assert_in_range(json_int(delay, "fibers"), 38 - json_int(answer, "sampledNs") / TURN, 40);
 	json_decref(answer);
 	harness_free(p);
 }
