@@ -7,7 +7,8 @@
  * Neighbours take the caches, and a virtual machine is not always as fast: two runs of one server
  * differ by a fifth. What lasts longer than a window hits all servers alike, if each has a window in
  * each round. In its window of 20 ms one request is kept under way on each connection of one server,
- * in one thread with epoll. At the end of the window all answers are awaited.
+ * in one thread with epoll. At the end of the window all answers are awaited. The connections to each
+ * server are those of a process of their own, so there may be as many as it may have descriptors.
  *
  * A server's ratio in a round is its CPU time of a request divided by that of the first server. The
  * output is a line for each server: the median of its CPU times in ns, and the median of its ratios.
@@ -38,7 +39,8 @@ struct server {
 	unsigned long port, pid, under_way;
 	int epoll;
 	int *fds;
-	double *ns, *ratios; /* one for each round */
+	int client;	     /* the parent's end, to the process that has the connections */
+	double *ns, *ratios; /* the parent's: one for each round */
 };
 
 static unsigned long connections, rounds;
@@ -144,9 +146,7 @@ static void start(struct server *s, const char *place)
 	}
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
 	s->fds = calloc(connections, sizeof(*s->fds));
-	s->ns = calloc(rounds, sizeof(*s->ns));
-	s->ratios = calloc(rounds, sizeof(*s->ratios));
-	if (s->epoll < 0 || !s->fds || !s->ns || !s->ratios)
+	if (s->epoll < 0 || !s->fds)
 		die("memory");
 	for (unsigned long i = 0; i < connections; i++) {
 		s->fds[i] = open_one(s, i);
@@ -170,6 +170,62 @@ static double run_window(struct server *s)
 	while (s->under_way)
 		answers += look(s, 0);
 	return (double)(cpu_ns(s->pid) - cpu) / (double)answers;
+}
+
+/* The process that has the connections: a window for each byte, until the parent closes its end. */
+static _Noreturn void run_client(struct server *s, const char *place, int parent)
+{
+	double ns = 0;
+	char go;
+
+	start(s, place);
+	do {
+		if (write(parent, &ns, sizeof(ns)) != sizeof(ns))
+			die("write");
+		if (read(parent, &go, 1) != 1)
+			exit(0);
+		ns = run_window(s);
+	} while (1);
+}
+
+/* What a client process has to say; it has said itself what went wrong. */
+static double hear(const struct server *s)
+{
+	double ns;
+
+	if (read(s->client, &ns, sizeof(ns)) != sizeof(ns))
+		exit(1);
+	return ns;
+}
+
+/* Returns when all connections are open. */
+static void start_client(struct server *s, const char *place)
+{
+	int ends[2];
+
+	s->ns = calloc(rounds, sizeof(*s->ns));
+	s->ratios = calloc(rounds, sizeof(*s->ratios));
+	if (!s->ns || !s->ratios || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
+		die("client");
+	switch (fork()) {
+	case -1:
+		die("fork");
+		break;
+	case 0:
+		close(ends[0]);
+		run_client(s, place, ends[1]);
+	default:
+		close(ends[1]);
+		s->client = ends[0];
+		hear(s);
+	}
+}
+
+static double ask_for_window(const struct server *s)
+{
+	if (write(s->client, "", 1) != 1)
+		die("write");
+	return hear(s);
 }
 
 static int compare(const void *a, const void *b)
@@ -200,13 +256,13 @@ int main(int argc, char **argv)
 	files.rlim_cur = files.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &files);
 	for (int i = 0; i < n; i++)
-		start(&servers[i], argv[3 + i]);
+		start_client(&servers[i], argv[3 + i]);
 	for (unsigned long round = 0; round < rounds; round++)
 		for (int i = 0; i < n; i++) {
 			/* Each round begins with another server. */
 			struct server *s = &servers[(round + (unsigned long)i) % (unsigned long)n];
 
-			s->ns[round] = run_window(s);
+			s->ns[round] = ask_for_window(s);
 		}
 	for (unsigned long round = 0; round < rounds; round++)
 		for (int i = 0; i < n; i++)

@@ -207,8 +207,8 @@ def parse():
     parser.add_argument("--connections", type=int, default=100, help="that are counted")
     parser.add_argument("--rounds", type=int, nargs=2, default=[20, 120], metavar=("LESS", "MORE"))
     parser.add_argument("--least", type=float, default=1, help="instructions; functions below it are not listed")
-    parser.add_argument("--cpu", type=lambda s: [int(n) for n in s.split(",") if n], default=[100, 1000, 5000],
-                        help="connections whose CPU time is measured; a third of the descriptors that a process may have, at most")
+    parser.add_argument("--cpu", type=lambda s: [int(n) for n in s.split(",") if n], default=[100, 1000, 10000],
+                        help="connections whose CPU time is measured; at most as many as a process may have descriptors")
     parser.add_argument("--windows", type=int, default=100, help="of 20 ms for each server and run")
     parser.add_argument("--repeats", type=int, default=7, help="of these runs")
     options = parser.parse_args()
