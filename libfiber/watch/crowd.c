@@ -29,7 +29,7 @@
 
 void fib_crowd_init(struct fib_sched *s)
 {
-	s->crowd.cpus = fib_os_cpus();
+	s->crowd.cpus = s->carrier_count > 1 ? fib_os_cpus() : 1;
 	if (s->crowd.cpus > s->carrier_count)
 		s->crowd.cpus = s->carrier_count;
 	fib_store(&s->idle.most, s->crowd.cpus);
