@@ -21,7 +21,6 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -263,26 +262,16 @@ static int opened(int fd)
 
 int fiber_posix_open(const char *path, int flags, ...)
 {
-	mode_t mode = 0;
-	va_list args;
+	const mode_t mode = FPX_MODE_AFTER(flags);
 
-	va_start(args, flags);
-	if (fpx_makes_file(flags))
-		mode = va_arg(args, mode_t);
-	va_end(args);
 	return opened(waits(path, flags) ? open_at(AT_FDCWD, path, flags, mode)
 					 : fpx_system.open(path, flags, mode));
 }
 
 int fiber_posix_openat(int dir, const char *path, int flags, ...)
 {
-	mode_t mode = 0;
-	va_list args;
+	const mode_t mode = FPX_MODE_AFTER(flags);
 
-	va_start(args, flags);
-	if (fpx_makes_file(flags))
-		mode = va_arg(args, mode_t);
-	va_end(args);
 	return opened(waits(path, flags) ? open_at(dir, path, flags, mode)
 					 : fpx_system.openat(dir, path, flags, mode));
 }

@@ -5,7 +5,6 @@
  * Calls that open a file inform libfiber, from plain threads too.
  */
 #include <fcntl.h>
-#include <stdarg.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -17,42 +16,26 @@
 #include "entry/own.h"
 #include "system/system.h"
 
-/* Whether an open from `caller` is the system's. */
-static inline bool is_system_s(const void *caller)
-{
-	return !fpx_linked || fpx_is_own(caller);
-}
-
 FPX_ENTRY int open(const char *path, int flags, ...)
 {
-	mode_t mode = 0;
-	va_list args;
+	const mode_t mode = FPX_MODE_AFTER(flags);
 
-	va_start(args, flags);
-	if (fpx_makes_file(flags))
-		mode = va_arg(args, mode_t);
-	va_end(args);
-	return is_system_s(FPX_CALLER) ? fpx_system.open(path, flags, mode)
-				       : fiber_posix_open(path, flags, mode);
+	return fpx_opens_alone(FPX_CALLER) ? fpx_system.open(path, flags, mode)
+					   : fiber_posix_open(path, flags, mode);
 }
 
 FPX_ENTRY int openat(int dir, const char *path, int flags, ...)
 {
-	mode_t mode = 0;
-	va_list args;
+	const mode_t mode = FPX_MODE_AFTER(flags);
 
-	va_start(args, flags);
-	if (fpx_makes_file(flags))
-		mode = va_arg(args, mode_t);
-	va_end(args);
-	return is_system_s(FPX_CALLER) ? fpx_system.openat(dir, path, flags, mode)
-				       : fiber_posix_openat(dir, path, flags, mode);
+	return fpx_opens_alone(FPX_CALLER) ? fpx_system.openat(dir, path, flags, mode)
+					   : fiber_posix_openat(dir, path, flags, mode);
 }
 
 FPX_ENTRY int creat(const char *path, mode_t mode)
 {
-	return is_system_s(FPX_CALLER) ? fpx_system.creat(path, mode)
-				       : fiber_posix_creat(path, mode);
+	return fpx_opens_alone(FPX_CALLER) ? fpx_system.creat(path, mode)
+					   : fiber_posix_creat(path, mode);
 }
 
 FPX_ENTRY int fsync(int fd)
@@ -96,15 +79,15 @@ int __openat_2(int dir, const char *path, int flags);
 FPX_ENTRY int __open_2(const char *path, int flags)
 {
 	fpx_check_mode("open", flags);
-	return is_system_s(FPX_CALLER) ? fpx_system.open(path, flags, 0)
-				       : fiber_posix_open(path, flags);
+	return fpx_opens_alone(FPX_CALLER) ? fpx_system.open(path, flags, 0)
+					   : fiber_posix_open(path, flags);
 }
 
 FPX_ENTRY int __openat_2(int dir, const char *path, int flags)
 {
 	fpx_check_mode("openat", flags);
-	return is_system_s(FPX_CALLER) ? fpx_system.openat(dir, path, flags, 0)
-				       : fiber_posix_openat(dir, path, flags);
+	return fpx_opens_alone(FPX_CALLER) ? fpx_system.openat(dir, path, flags, 0)
+					   : fiber_posix_openat(dir, path, flags);
 }
 
 FPX_ALIAS(__open_2) int __open64_2(const char *path, int flags);

@@ -7,7 +7,6 @@
  * program the C library itself calls it, and may hold a lock, with which no fiber must park.
  */
 #include <netdb.h>
-#include <stdarg.h>
 #include <stdio.h>
 
 #include <fiber/posix.h>
@@ -76,15 +75,10 @@ int __open(const char *path, int flags, ...);
 
 FPX_ENTRY int __open(const char *path, int flags, ...)
 {
-	mode_t mode = 0;
-	va_list args;
+	const mode_t mode = FPX_MODE_AFTER(flags);
 
-	va_start(args, flags);
-	if (fpx_makes_file(flags))
-		mode = va_arg(args, mode_t);
-	va_end(args);
-	return !fpx_linked || fpx_is_own(FPX_CALLER) ? fpx_system.open(path, flags, mode)
-						     : fiber_posix_open(path, flags, mode);
+	return fpx_opens_alone(FPX_CALLER) ? fpx_system.open(path, flags, mode)
+					   : fiber_posix_open(path, flags, mode);
 }
 
 /* -- other names of the same functions: files have 64-bit positions -- */

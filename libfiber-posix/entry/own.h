@@ -14,4 +14,10 @@ static inline bool fpx_is_own(const void *caller)
 	return fiber_self() ? fpx_is_libfiber(caller) : fpx_closing();
 }
 
+/* Whether an open from `caller` is the system's. */
+static inline bool fpx_opens_alone(const void *caller)
+{
+	return !fpx_linked || fpx_is_own(caller);
+}
+
 #endif
