@@ -11,6 +11,10 @@
  * handler compares the fiber and its sequence number, and copies directly only if the stack pointer
  * is in the fiber's stack. Otherwise the program has switched to a stack of its own, and the
  * handler has the kernel copy what is mapped there.
+ *
+ * The handler runs on the carrier's stack for signals. ThreadSanitizer keeps a signal until the
+ * program calls the C library or uses an atomic, and calls the handler from there, on the fiber's
+ * stack. The registers of the signal are old then: the sample starts at the handler itself.
  */
 #include "watch/longrun_sample.h"
 
@@ -38,10 +42,18 @@ uint32_t fib_longrun_copy(struct fib_os_pipe *pipe, uint64_t sp, uint64_t size, 
 	return fib_os_peek_through(pipe, sp, to, most) == 0 ? (uint32_t)most : 0;
 }
 
-static void take(struct fib_longrun_sample *sample, const struct fiber *fiber)
+/* How much of the fiber's stack is from sp upwards; more than all of it: sp is elsewhere. */
+static uint64_t size_from(const struct fiber *fiber, uint64_t sp)
 {
-	const uint64_t low = (uint64_t)(uintptr_t)fiber->stack.low;
-	uint64_t size = low + fiber->stack.size - sample->context.sp;
+	return (uint64_t)(uintptr_t)fiber->stack.low + fiber->stack.size - sp;
+}
+
+/* Copy the stack of the carrier's fiber from sample->context.sp upwards. */
+static void take(void *arg)
+{
+	struct fib_longrun_sample *sample = arg;
+	const struct fiber *fiber = fib_self();
+	uint64_t size = size_from(fiber, sample->context.sp);
 
 	sample->lack = FIB_LONGRUN_NOTHING;
 	if (size <= fiber->stack.size) {
@@ -57,6 +69,16 @@ static void take(struct fib_longrun_sample *sample, const struct fiber *fiber)
 	}
 	if (!sample->stack_size)
 		sample->lack = FIB_LONGRUN_MEMORY;
+}
+
+static void take_from(struct fib_longrun_sample *sample, const struct fiber *fiber)
+{
+	const uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0);
+
+	if (size_from(fiber, here) <= fiber->stack.size)
+		fib_arch_capture(&sample->context, take, sample);
+	else
+		take(sample);
 }
 
 /* The signal handler, on the carrier. */
@@ -76,7 +98,7 @@ static void interrupted(void *ucontext)
 	sample->lack = known ? FIB_LONGRUN_MISSED : FIB_LONGRUN_PORT;
 	if (known && c->current && c->current->id == sample->fiber &&
 	    fib_load(&c->current->seq) == sample->seq)
-		take(sample, c->current);
+		take_from(sample, c->current);
 	/* label: longrun.taken */
 	fib_store_release(&sample->state, TAKEN);
 }
