@@ -9,6 +9,7 @@
 
 #include <time.h>
 
+#include "inspect/model/running.h"
 #include "inspect/text/duration.h"
 
 /* For fleeting findings, with a pause in between: a thread that hands over a lock may have been preempted. */
@@ -22,6 +23,36 @@ static void look(struct ins_source *source, pid_t pid, bool only,
 		ins_deadlocks_add_still(c->found, before->found);
 	c->readings = before->readings + 1;
 	c->sampled_ns = before->sampled_ns + ins_table_summary(c->table)->sampled_ns;
+}
+
+/* Whether the thread of a pinned fiber that waits has been woken, or does not wait any more. */
+static bool is_awake(struct ins_source *source, const struct ins_fiber *fiber)
+{
+	struct ins_running running;
+
+	if (ins_running_read(source, fiber, &running) < 0)
+		return false;
+	ins_running_free(&running);
+	return running.doing == INS_DOING_COMPUTES;
+}
+
+/*
+ * Drop pinned fibers that wait for themselves but are awake: they have been handed the lock. They may
+ * wait long for a CPU, so more readings do not tell.
+ */
+static void drop_awake(struct ins_source *source, struct ins_confirmed *c)
+{
+	struct ins_fiber fiber;
+	size_t i, at;
+
+	for (i = ins_deadlocks_count(c->found); i-- > 0;) {
+		if (ins_deadlocks_at(c->found, i)->kind != INS_DEADLOCK_SELF)
+			continue;
+		at = *ins_deadlocks_at(c->found, i)->fibers;
+		ins_table_get(c->table, at, &fiber);
+		if (ins_graph_at(c->graph, at)->runs && is_awake(source, &fiber))
+			ins_deadlocks_drop(c->found, i);
+	}
 }
 
 int ins_confirm_read(struct ins_source *source, const struct ins_request *request, pid_t pid,
@@ -40,6 +71,8 @@ int ins_confirm_read(struct ins_source *source, const struct ins_request *reques
 		rc = ins_deadlocks_find(ret->graph, before->found, pid, &ret->found);
 	if (rc < 0)
 		return ins_error_set(error, rc, "out of memory");
+	if (!only)
+		drop_awake(source, ret);
 	look(source, pid, only, before, ret);
 	return 0;
 }

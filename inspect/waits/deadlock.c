@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "inspect/waits/ancestry.h"
 #include "inspect/waits/one_moment.h"
@@ -52,7 +53,8 @@ static const struct ins_node *unmoved(const struct ins_deadlocks *found, size_t 
 	if (at < 0 || !(found->before->kinds[at] & 1u << kind))
 		return NULL;
 	then = ins_graph_at(before, (size_t)at);
-	return then->seq == now->seq && then->kind == now->kind && then->object == now->object &&
+	return then->seq == now->seq && then->pinned_waits == now->pinned_waits &&
+			       then->kind == now->kind && then->object == now->object &&
 			       then->holder == now->holder
 		       ? then
 		       : NULL;
@@ -399,6 +401,19 @@ void ins_deadlocks_doubt(struct ins_deadlocks *found)
 	}
 	if (found->count)
 		qsort(found->at, found->count, sizeof *found->at, by_weight);
+}
+
+void ins_deadlocks_drop(struct ins_deadlocks *found, size_t i)
+{
+	const struct ins_deadlock *d = &found->at[i];
+	size_t k;
+
+	/* A fiber is in one finding of a kind, and in one lasting finding besides "still". */
+	for (k = 0; k < d->count; k++)
+		found->kinds[d->fibers[k]] &= (uint8_t) ~(1u << d->kind | LASTING);
+	found->lasting -= d->lasting;
+	found->count--;
+	memmove(found->at + i, found->at + i + 1, (found->count - i) * sizeof *found->at);
 }
 
 size_t ins_deadlocks_count(const struct ins_deadlocks *found)

@@ -19,13 +19,16 @@
  *
  * The rows of one reading are not of one moment: a cycle in one reading may never have existed. A
  * finding is reported if a second reading has the same switch counts, objects and holders. Then no
- * fiber of the cycle ran in between, so each one held its lock and waited the whole time.
+ * fiber of the cycle ran in between, so each one held its lock and waited the whole time. A fiber
+ * that waits pinned is not switched. Its record counts these waits (pinned_waits), and older programs
+ * do not.
  *
  * Three findings need more proof; they are called fleeting. A lock that is handed over belongs to its
- * next holder shortly before that fiber's record stops waiting, which looks like "self". The switch
- * count of a fiber that waits pinned does not change, so a cycle of only such fibers may have been
- * a different cycle in between. A thread may be about to wait, or to return from a wait, so "still"
- * is fleeting too. A fleeting finding needs a third reading and a pause before it.
+ * next holder shortly before that fiber's record stops waiting, which looks like "self". A cycle of
+ * only fibers that wait pinned may have been a different cycle in between, in an older program. A
+ * thread may be about to wait, or to return from a wait, so "still" is fleeting too. A fleeting
+ * finding needs a third reading and a pause before it. A pinned fiber that waits for itself must also
+ * be asleep after each reading (confirm.c).
  */
 #ifndef INS_DEADLOCK_H
 #define INS_DEADLOCK_H
@@ -85,6 +88,9 @@ void ins_deadlocks_add_still(struct ins_deadlocks *found, const struct ins_deadl
  * source that cannot be read again.
  */
 void ins_deadlocks_doubt(struct ins_deadlocks *found);
+
+/* Forget finding i. */
+void ins_deadlocks_drop(struct ins_deadlocks *found, size_t i);
 
 /* Whether some fiber waits for neither a lasting finding nor a fiber in one. */
 bool ins_deadlocks_unexplained(const struct ins_deadlocks *found);

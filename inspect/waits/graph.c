@@ -100,6 +100,7 @@ static void take_row(const struct ins_graph *graph, size_t i, struct ins_node *r
 		.id = row->id,
 		.parent = row->parent,
 		.seq = row->seq,
+		.pinned_waits = row->pinned_waits,
 		.object = row->wait_object,
 		.holder = row->holder,
 		.deadline = row->deadline,

@@ -30,8 +30,9 @@
 
 struct ins_node {
 	uint64_t id, parent, seq;
-	uint64_t object; /* address of what it waits for; 0: none */
-	uint64_t holder; /* a fiber's id, or FIB_HOLDER_THREAD | tid; 0: unknown */
+	uint32_t pinned_waits; /* with seq: new at every wait */
+	uint64_t object;       /* address of what it waits for; 0: none */
+	uint64_t holder;       /* a fiber's id, or FIB_HOLDER_THREAD | tid; 0: unknown */
 	int64_t deadline, age;
 	uint8_t kind; /* enum fib_wait_kind */
 	bool dead;    /* the fiber has exited */

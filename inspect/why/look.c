@@ -113,9 +113,9 @@ static bool same_pinned_wait(const struct fib_row *before, const struct fib_row 
 {
 	if (now->carrier == FIB_ROW_CARRIER_NONE)
 		return true;
-	return before->wait_kind == now->wait_kind && before->wait_object == now->wait_object &&
-	       before->wait_arg == now->wait_arg && before->deadline == now->deadline &&
-	       before->holder == now->holder;
+	return before->pinned_waits == now->pinned_waits && before->wait_kind == now->wait_kind &&
+	       before->wait_object == now->wait_object && before->wait_arg == now->wait_arg &&
+	       before->deadline == now->deadline && before->holder == now->holder;
 }
 
 bool ins_look_stayed(const struct ins_look *look, const struct ins_fiber *fiber)

@@ -91,8 +91,11 @@ struct fiber {
 	int64_t wait_deadline;	   /* F */
 	struct fib_sched *sched;   /* I: set when submitted */
 	struct fib_timers *timers; /* L timers->lock: the heap that holds it, or NULL */
-	uint32_t timer_slot;	   /* L timers->lock: its slot in it */
-	_Atomic uint32_t token;	   /* A: park.token */
+	union {
+		uint32_t timer_slot;   /* L timers->lock: its slot in it */
+		uint32_t pinned_waits; /* F: + 1 after each wait without a switch (wait.c) */
+	};
+	_Atomic uint32_t token; /* A: park.token */
 
 	uint64_t id;		 /* I; 0 in a free record */
 	uint64_t parent;	 /* I */

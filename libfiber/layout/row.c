@@ -186,6 +186,8 @@ bool fib_row_decode(const struct fib_layout *layout, const void *bytes, uint64_t
 		ret->wait_arg = field(layout, bytes, FIB_FIELD_WAIT_ARG);
 		ret->deadline = (int64_t)field(layout, bytes, FIB_FIELD_DEADLINE);
 	}
+	if (running && ret->wait_kind != FIB_WAIT_NONE)
+		ret->pinned_waits = (uint32_t)field(layout, bytes, FIB_FIELD_PINNED_WAITS);
 	if (ret->wait_kind == FIB_WAIT_PREDICATE && !running && ret->wait_arg) {
 		/* It wakes now and then to call the predicate; the wait began before that. */
 		ret->age = (int64_t)((uint64_t)now - ret->wait_arg);

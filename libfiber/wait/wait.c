@@ -25,13 +25,6 @@
 
 #define FAR INT64_C(5000000) /* ns */
 
-static struct fiber *caller(void)
-{
-	struct fib_carrier *c = fib_carrier_self();
-
-	return c ? c->current : NULL;
-}
-
 uint64_t fib_caller_thread(void)
 {
 	return FIB_HOLDER_THREAD | fib_os_tid();
@@ -51,10 +44,15 @@ static void write_record(struct fiber *fiber, enum fib_wait_kind kind, const voi
 	fib_store(&fiber->wait_kind, (uint8_t)kind);
 }
 
-/* The wait is over or did not start: the caller runs. */
+/*
+ * The wait is over or did not start: the caller runs. The switch count of the fiber has not changed.
+ * So that a reader can tell this wait from the next one for the same object, it is counted here. The
+ * fiber is in no heap of timers: a pinned one never is, another one has left it.
+ */
 static void erase_record(struct fiber *fiber)
 {
 	fib_store(&fiber->wait_kind, FIB_WAIT_NONE);
+	fiber->pinned_waits++;
 	fib_store(&fiber->state, (uint8_t)FIBER_RUNNING);
 }
 
@@ -127,7 +125,7 @@ static bool is_surely_over(int64_t deadline)
 
 int fib_wait_check(int64_t deadline)
 {
-	struct fiber *fiber = caller();
+	struct fiber *fiber = fib_self();
 
 	if (fiber && fib_cancel_due(fiber)) {
 		fib_tell_cancelled(fiber);
@@ -139,7 +137,7 @@ int fib_wait_check(int64_t deadline)
 static inline int begin(struct fib_waiter *w, struct fib_parker *own, enum fib_wait_kind kind,
 			const void *object, uint64_t arg, int64_t deadline, bool uncancellable)
 {
-	struct fiber *fiber = caller();
+	struct fiber *fiber = fib_self();
 
 	if (!fiber) {
 		if (is_over(deadline))
@@ -173,7 +171,7 @@ int fib_wait_begin_slow(struct fib_waiter *w, enum fib_wait_kind kind, const voi
 int fib_wait_begin_at(struct fib_waiter *w, struct fib_parker *own, enum fib_wait_kind kind,
 		      const void *object, uint64_t arg, int64_t deadline)
 {
-	int rc = fib_fault_wait(caller(), deadline);
+	int rc = fib_fault_wait(fib_self(), deadline);
 
 	return rc < 0 ? rc : begin(w, own, kind, object, arg, deadline, false);
 }
@@ -186,7 +184,7 @@ int fib_wait_begin_uncancellable(struct fib_waiter *w, enum fib_wait_kind kind, 
 
 void fib_wait_begin_unconditional(struct fib_waiter *w, enum fib_wait_kind kind, const void *object)
 {
-	struct fiber *fiber = caller();
+	struct fiber *fiber = fib_self();
 
 	if (!fiber) {
 		arm_thread(w, NULL, kind, object, 0);
@@ -341,7 +339,7 @@ int fib_wait_with_fds(struct fib_waiter *w, int64_t deadline, struct fib_thread_
 int fib_wait_enter_pinned(enum fib_wait_kind kind, uint64_t arg, int64_t deadline,
 			  uint64_t *ret_event)
 {
-	struct fiber *fiber = caller();
+	struct fiber *fiber = fib_carrier_self()->current;
 	int rc;
 
 	if (fib_cancel_due(fiber)) {
@@ -358,7 +356,7 @@ int fib_wait_enter_pinned(enum fib_wait_kind kind, uint64_t arg, int64_t deadlin
 
 void fib_wait_leave_pinned(uint64_t event)
 {
-	struct fiber *fiber = caller();
+	struct fiber *fiber = fib_carrier_self()->current;
 
 	erase_record(fiber);
 	fib_pinned_end(fiber, event);

@@ -391,6 +391,25 @@ static void test_row_has_the_runtime_if_the_program_records_it(void **state)
 	assert_int_equal(row.runtime, 0);
 }
 
+/* A fiber that is not pinned uses these bytes for something else. */
+static void test_row_has_the_number_of_the_wait_of_a_pinned_fiber_only(void **state)
+{
+	(void)state;
+	put(FIB_FIELD_PINNED_WAITS, 7);
+	put(FIB_FIELD_WAIT_KIND, FIB_WAIT_MUTEX);
+	put(FIB_FIELD_STATE, FIBER_SUSPENDED);
+	put(FIB_FIELD_SEQ, 4);
+	assert_true(decode());
+	assert_int_equal(row.pinned_waits, 0);
+	put(FIB_FIELD_SEQ, 5);
+	put(FIB_FIELD_PINS, 1);
+	assert_true(decode());
+	assert_int_equal(row.pinned_waits, 7);
+	put(FIB_FIELD_WAIT_KIND, FIB_WAIT_NONE);
+	assert_true(decode());
+	assert_int_equal(row.pinned_waits, 0);
+}
+
 static void test_row_without_an_object_asks_nobody(void **state)
 {
 	(void)state;
@@ -461,6 +480,7 @@ int main(void)
 		ROW_TEST(test_row_has_failed_with_an_error_of_its_own),
 		ROW_TEST(test_row_has_the_lock_that_it_took_last),
 		ROW_TEST(test_row_has_the_runtime_if_the_program_records_it),
+		ROW_TEST(test_row_has_the_number_of_the_wait_of_a_pinned_fiber_only),
 		ROW_TEST(test_row_without_an_object_asks_nobody),
 	};
 

@@ -2,6 +2,9 @@
 /* test_confirm.c - how often a source is read until deadlocks are certain, over a fake source */
 #include <errno.h>
 
+#include <fiber/fiber.h>
+
+#include "inspect/model/running.h"
 #include "inspect/waits/confirm.h"
 #include "tests/harness/inspect/waiting.h"
 
@@ -11,6 +14,8 @@ static struct {
 	const struct waiting *readings[3];
 	unsigned read;
 	int fails; /* error of the second reading, or 0 */
+	enum ins_doing doing[3];
+	unsigned asked;
 } fake;
 
 static int fake_read(struct ins_source *source, const struct ins_request *request, ins_fiber_fn *fn,
@@ -32,6 +37,14 @@ static int fake_read(struct ins_source *source, const struct ins_request *reques
 	return rc;
 }
 
+/* What the pinned fiber does after each reading. */
+static int fake_running(struct ins_source *source, struct ins_running *ret)
+{
+	(void)source;
+	ret->doing = fake.doing[fake.asked++];
+	return 0;
+}
+
 static void fake_close(struct ins_source *source)
 {
 	(void)source;
@@ -39,7 +52,8 @@ static void fake_close(struct ins_source *source)
 
 static int begin(void **state)
 {
-	static const struct ins_source_ops ops = {.read = fake_read, .close = fake_close};
+	static const struct ins_source_ops ops = {
+		.read = fake_read, .running = fake_running, .close = fake_close};
 
 	(void)state;
 	memset(&fake, 0, sizeof fake);
@@ -128,6 +142,53 @@ static void test_confirm_frees_what_it_has_when_a_reading_fails(void **state)
 	waiting_free(&w);
 }
 
+/* A pinned fiber that waits for a mutex that it holds. */
+static struct waiting pinned(uint32_t pinned_waits)
+{
+	struct waiting w = waiting_new();
+	struct ins_fiber fiber = waiting_for(1, FIB_WAIT_MUTEX, 1, 1);
+
+	fiber.row.seq = 3;
+	fiber.row.state = FIBER_RUNNING;
+	fiber.row.carrier = 0;
+	fiber.row.pins = 1;
+	fiber.row.pinned_waits = pinned_waits;
+	waiting_put(&w, &fiber);
+	return w;
+}
+
+/* Its switch count is the same whenever it waits. */
+static void test_confirm_tells_one_wait_of_a_pinned_fiber_from_the_next(void **state)
+{
+	struct waiting w = pinned(5), next = pinned(6);
+
+	(void)state;
+	fake.doing[0] = fake.doing[1] = fake.doing[2] = INS_DOING_CALLS;
+	fake.readings[0] = fake.readings[1] = fake.readings[2] = &w;
+	expect(false, 1, 3);
+	fake.asked = 0;
+	fake.readings[2] = &next;
+	expect(false, 0, 3);
+	waiting_free(&w);
+	waiting_free(&next);
+}
+
+/* It has been handed the lock, and has no CPU yet. */
+static void test_confirm_wants_a_pinned_fiber_asleep_after_each_reading(void **state)
+{
+	struct waiting w = pinned(5);
+
+	(void)state;
+	fake.readings[0] = fake.readings[1] = fake.readings[2] = &w;
+	for (unsigned awake = 0; awake < 3; awake++) {
+		fake.asked = 0;
+		for (unsigned i = 0; i < 3; i++)
+			fake.doing[i] = i == awake ? INS_DOING_COMPUTES : INS_DOING_CALLS;
+		expect(false, 0, awake + 1);
+	}
+	waiting_free(&w);
+}
+
 #define CONFIRM_TEST(name) cmocka_unit_test_setup(name, begin)
 
 int main(void)
@@ -136,6 +197,8 @@ int main(void)
 		CONFIRM_TEST(test_confirm_reads_once_where_nothing_is_suspicious),
 		CONFIRM_TEST(test_confirm_reads_again_and_keeps_what_did_not_move),
 		CONFIRM_TEST(test_confirm_reads_once_where_nothing_moves),
+		CONFIRM_TEST(test_confirm_tells_one_wait_of_a_pinned_fiber_from_the_next),
+		CONFIRM_TEST(test_confirm_wants_a_pinned_fiber_asleep_after_each_reading),
 		CONFIRM_TEST(test_confirm_frees_what_it_has_when_a_reading_fails),
 	};
 
