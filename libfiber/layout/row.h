@@ -65,8 +65,7 @@ struct fib_row {
 	uint64_t held;	  /* FIB_FIELD_HELD; 0 also where that is not recorded, or not sent */
 	uint64_t held_at; /* FIB_FIELD_HELD_AT */
 	uint64_t runtime; /* FIB_FIELD_RUNTIME; 0 also where that is not recorded, or not sent */
-	uint32_t
-		pinned_waits; /* FIB_FIELD_PINNED_WAITS; 0 also if it is not pinned or does not wait */
+	uint32_t pinned_waits; /* FIB_FIELD_PINNED_WAITS; 0 also without such a wait */
 	uint32_t unused;
 };
 
