@@ -172,16 +172,6 @@ static inline void fib_show_runnable(struct fiber *fiber, int64_t now)
 	fib_store(&fiber->state, (uint8_t)FIBER_RUNNABLE);
 }
 
-/* The fiber leaves the CPU at now, ns of the coarse clock. Usually it came in the same tick, and
- * its second cache line is not touched. Called by the fiber itself. */
-static inline void fib_count_cpu(struct fiber *fiber, int64_t now)
-{
-	int64_t since = fib_load(&fiber->since);
-
-	if (fib_unlikely(now != since))
-		fiber->cpu += (uint64_t)(now - since);
-}
-
 /* The data for sanitizers comes on top, in their builds. */
 _Static_assert(offsetof(struct fiber, announce) <= 512, "a million fibers are a normal number");
 

@@ -116,7 +116,7 @@ static inline _Noreturn void leave_dead(struct fib_carrier *c, struct fiber *fib
 	fib_probe1(exit, fiber->id);
 	if (fib_records(c))
 		fib_recorder_ended(c, fiber);
-	fib_count_cpu(fiber, now);
+	fib_turn_ends(fiber, now);
 	fib_store(&fiber->since, now);
 	fib_store(&fiber->state, (uint8_t)FIBER_DEAD);
 	fiber->context.sp = 0;

@@ -3,7 +3,8 @@
  * carrier.c - the main loop of a carrier: find a fiber, run it, sleep when there is none
  *
  * Fibers switch directly to each other while the carrier's own queue has any. The idle context, on
- * the thread's own stack, is entered when the queue is empty and after every FIB_LOOK_EVERY fibers.
+ * the thread's own stack, is entered when the queue is empty, after every FIB_LOOK_EVERY fibers, and
+ * when a fiber leaves FIB_LOOK_WITHIN ns after the last time.
  * It looks outside: due timers, ready descriptors, fibers submitted by other threads.
  */
 #include "sched/sched.h"

@@ -41,6 +41,7 @@ void fib_counters_give(struct fib_carrier *c)
 	const unsigned left = c->picks;
 
 	c->picks = FIB_LOOK_EVERY;
+	c->looked = fib_coarse_now();
 	/*
 	 * label: counters.given -- a reader that sees the new value of given counts the turns left
 	 * in picks.
@@ -57,6 +58,11 @@ void fib_counters_last(struct fib_carrier *c)
 	 */
 	fib_fence_release();
 	c->picks = 1;
+}
+
+bool fib_counters_late(const struct fib_carrier *c, int64_t now)
+{
+	return c->picks > 1 && now - c->looked >= FIB_LOOK_WITHIN;
 }
 
 /*

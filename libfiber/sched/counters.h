@@ -5,6 +5,7 @@
 #ifndef FIB_SCHED_COUNTERS_H
 #define FIB_SCHED_COUNTERS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/atomic.h"
@@ -56,8 +57,11 @@ void fib_counters_delay(struct fib_counters *counters, int64_t ns);
  */
 void fib_counters_give(struct fib_carrier *c);
 
-/* Look outside after the next fiber. By the carrier. */
+/* Look outside when the next fiber leaves. By the carrier. */
 void fib_counters_last(struct fib_carrier *c);
+
+/* Whether c should look outside before FIB_LOOK_EVERY fibers have left. now: the coarse clock. */
+bool fib_counters_late(const struct fib_carrier *c, int64_t now);
 
 /* Read c's counts. By one thread at a time; c goes on running. */
 void fib_counters_read(struct fib_carrier *c, struct fib_counts *ret);

@@ -99,6 +99,7 @@ struct fib_carrier {
 	struct fib_counters counters;	 /* see counters.h */
 	struct fib_announce announce;	 /* C */
 	struct fib_announce gone;	 /* C: announcement of a fiber that has just exited */
+	int64_t looked;			 /* C: its last look outside, ns of the coarse clock */
 	uint64_t turn_of;		 /* C: the fiber at the last check ... */
 	uint64_t turn_seq;		 /* C: ... and its seq */
 	struct fiber *departed;	  /* C: has exited; its joiner is woken in the idle context */
@@ -267,7 +268,24 @@ void *fib_carrier_main(void *c);
 /* Flags of fibers that are never in a run queue. */
 #define FIB_APART (FIBER_BOUND | FIBER_IDLE)
 
-/* How many fibers run between two looks outside (timers, poller, inject queue). */
-#define FIB_LOOK_EVERY 64u
+/*
+ * How many fibers run between two looks outside (timers, poller, inject queue), and after how many ns
+ * of the coarse clock the fiber that leaves is the last one.
+ */
+#define FIB_LOOK_EVERY	64u
+#define FIB_LOOK_WITHIN INT64_C(1000000)
+
+/* The second half of fib_turn_ends(). */
+void fib_turn_took(struct fiber *fiber, int64_t now);
+
+/*
+ * The fiber leaves the CPU at now, ns of the coarse clock. Usually it came in the same tick, and its
+ * second cache line is not touched. Called by the fiber itself.
+ */
+static inline void fib_turn_ends(struct fiber *fiber, int64_t now)
+{
+	if (fib_unlikely(fib_load(&fiber->since) != now))
+		fib_turn_took(fiber, now);
+}
 
 #endif

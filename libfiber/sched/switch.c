@@ -264,13 +264,28 @@ static void requeue_apart(struct fib_carrier *c, struct fiber *fiber)
 		fib_inbox_put(&c->inbox, fiber);
 }
 
+/*
+ * The clock has moved during the fiber's turn. Fibers that compute for long must not keep the carrier
+ * from its timers and descriptors for FIB_LOOK_EVERY turns, nor what these wake for STREAK_MAX turns.
+ */
+void fib_turn_took(struct fiber *fiber, int64_t now)
+{
+	struct fib_carrier *c = fib_carrier_self();
+
+	fiber->cpu += (uint64_t)(now - fib_load(&fiber->since));
+	if (!fib_counters_late(c, now))
+		return;
+	fib_counters_last(c);
+	c->streak = STREAK_MAX;
+}
+
 /* Returns the time of the coarse clock. */
 static inline int64_t record_yield(struct fiber *fiber)
 {
 	int64_t now = fib_coarse_now();
 
 	if (fib_unlikely(fib_load(&fiber->since) != now)) {
-		fib_count_cpu(fiber, now);
+		fib_turn_took(fiber, now);
 		fib_store(&fiber->since, now);
 	}
 	fib_store(&fiber->wait_kind, FIB_WAIT_YIELD);
@@ -300,6 +315,18 @@ static bool alone_on(struct fib_carrier *c)
 	       fib_inbox_empty(&c->inbox) && !fib_load(&c->woken);
 }
 
+/* No other fiber can run. The turn has been counted. */
+static inline void yield_alone(struct fib_carrier *c, struct fiber *fiber)
+{
+	if (fib_likely(!fib_counters_late(c, fib_coarse_now()))) {
+		c->counters.unused++;
+		return;
+	}
+	c->picks++;
+	fib_counters_last(c);
+	yield_to_idle(c, fiber);
+}
+
 void fib_yield(struct fib_carrier *c, struct fiber *fiber)
 {
 	struct fiber *next;
@@ -322,7 +349,7 @@ void fib_yield(struct fib_carrier *c, struct fiber *fiber)
 		}
 	}
 	if (alone_on(c)) {
-		c->counters.unused++;
+		yield_alone(c, fiber);
 		return;
 	}
 	/*

@@ -129,7 +129,7 @@ static inline void fib_wait_record(struct fiber *fiber, enum fib_wait_kind kind,
 	fiber->wait_object = (uint64_t)(uintptr_t)object;
 	fiber->wait_arg = arg;
 	fiber->wait_deadline = deadline;
-	fib_count_cpu(fiber, now);
+	fib_turn_ends(fiber, now);
 	fib_store(&fiber->since, now);
 	fib_store(&fiber->wait_kind, (uint8_t)kind);
 	fib_store(&fiber->state, (uint8_t)FIBER_SUSPENDED);
