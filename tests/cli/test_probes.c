@@ -125,6 +125,35 @@ static unsigned lines_of(const char *text, const char *line)
 	return found;
 }
 
+/*
+ * A turn takes longer than a tick where gdb stops. After it the carrier looks outside, and goes to
+ * the next fiber in two steps. Make one of them, in place.
+ */
+static void join_steps(char *text)
+{
+	unsigned long from = 0, a, b;
+	char *to = text, *end;
+
+	for (char *at = text; *at; at = end) {
+		end = strchr(at, '\n');
+		end = end ? end + 1 : at + strlen(at);
+		if (sscanf(at, "stops switch %lu %lu 0\n", &a, &b) == 2) {
+			if (a && !b) {
+				from = a;
+				continue;
+			}
+			if (!a && from) {
+				to += sprintf(to, "stops switch %lu %lu 0\n", from, b);
+				from = 0;
+				continue;
+			}
+		}
+		memmove(to, at, (size_t)(end - at));
+		to += end - at;
+	}
+	*to = '\0';
+}
+
 static void test_gdb_stops_at_each_with_what_the_program_says(void **state)
 {
 	struct harness_process *p;
@@ -134,6 +163,7 @@ static void test_gdb_stops_at_each_with_what_the_program_says(void **state)
 	(void)state;
 	needs_probes();
 	p = watch("");
+	join_steps(p->out.bytes);
 	for (const char *at = p->out.bytes; at; at = strchr(at, '\n'), at = at ? at + 1 : NULL) {
 		unsigned same;
 
