@@ -120,6 +120,12 @@ static const char *const objects[FIB_WAIT_COUNT] = {
 	[FIB_WAIT_TIMER] = "the timer",
 	[FIB_WAIT_OFFLOAD] = "its call in an offload thread",
 	[FIB_WAIT_OP] = "an operation of the kernel",
+	[FIB_WAIT_PTHREAD_MUTEX] = "the pthread mutex",
+	[FIB_WAIT_PTHREAD_COND] = "the pthread condition",
+	[FIB_WAIT_PTHREAD_RWLOCK] = "the pthread rwlock",
+	[FIB_WAIT_PTHREAD_SEM] = "the semaphore of <semaphore.h>",
+	[FIB_WAIT_PTHREAD_BARRIER] = "the others at the pthread barrier",
+	[FIB_WAIT_PTHREAD_ONCE] = "the first call of the pthread once",
 };
 
 /* the mutex "cfg" */

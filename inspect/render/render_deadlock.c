@@ -236,6 +236,12 @@ static void put_unfollowed(FILE *out, const struct fib_layout *layout, unsigned 
 		[FIB_WAIT_CHAN_SEND] = {"channel send", "channel sends"},
 		[FIB_WAIT_CHAN_RECV] = {"channel receive", "channel receives"},
 		[FIB_WAIT_SELECT] = {"select", "selects"},
+		[FIB_WAIT_PTHREAD_MUTEX] = {"pthread mutex", "pthread mutexes"},
+		[FIB_WAIT_PTHREAD_COND] = {"pthread condition", "pthread conditions"},
+		[FIB_WAIT_PTHREAD_RWLOCK] = {"pthread rwlock", "pthread rwlocks"},
+		[FIB_WAIT_PTHREAD_SEM] = {"pthread semaphore", "pthread semaphores"},
+		[FIB_WAIT_PTHREAD_BARRIER] = {"pthread barrier", "pthread barriers"},
+		[FIB_WAIT_PTHREAD_ONCE] = {"pthread once", "pthread onces"},
 	};
 	char word[64];
 

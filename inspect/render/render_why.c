@@ -41,11 +41,15 @@ static enum rest rest_of(unsigned kind)
 	case FIB_WAIT_RWLOCK_READ:
 	case FIB_WAIT_RWLOCK_WRITE:
 	case FIB_WAIT_ONCE:
+	case FIB_WAIT_PTHREAD_MUTEX:
+	case FIB_WAIT_PTHREAD_RWLOCK:
+	case FIB_WAIT_PTHREAD_ONCE:
 		return REST_LOCK;
 	case FIB_WAIT_JOIN:
 	case FIB_WAIT_GROUP:
 	case FIB_WAIT_WAITGROUP:
 	case FIB_WAIT_BARRIER:
+	case FIB_WAIT_PTHREAD_BARRIER:
 		return REST_FIBERS;
 	case FIB_WAIT_OFFLOAD:
 		return REST_THREADS;

@@ -359,6 +359,7 @@ static bool for_a_lock(const struct fib_row *row)
 	case FIB_WAIT_RWLOCK_READ:
 	case FIB_WAIT_RWLOCK_WRITE:
 	case FIB_WAIT_ONCE:
+	case FIB_WAIT_PTHREAD_MUTEX:
 		/* The holders of a rwlock that is read are known to the graph. */
 		return row->holder || row->readers;
 	default:

@@ -24,6 +24,12 @@ static bool ends_from_outside(const struct fib_row *row)
 	case FIB_WAIT_GROUP:
 	case FIB_WAIT_CHAN_SEND:
 	case FIB_WAIT_CHAN_RECV:
+	case FIB_WAIT_PTHREAD_MUTEX:
+	case FIB_WAIT_PTHREAD_COND:
+	case FIB_WAIT_PTHREAD_RWLOCK:
+	case FIB_WAIT_PTHREAD_SEM:
+	case FIB_WAIT_PTHREAD_BARRIER:
+	case FIB_WAIT_PTHREAD_ONCE:
 		return false;
 	case FIB_WAIT_SELECT:
 		return row->wait_arg >> 32; /* cases that are descriptors */

@@ -32,7 +32,8 @@ struct root {
 static bool for_a_lock(const struct ins_node *node)
 {
 	return node->kind == FIB_WAIT_MUTEX || node->kind == FIB_WAIT_RWLOCK_READ ||
-	       node->kind == FIB_WAIT_RWLOCK_WRITE || node->kind == FIB_WAIT_ONCE;
+	       node->kind == FIB_WAIT_RWLOCK_WRITE || node->kind == FIB_WAIT_ONCE ||
+	       node->kind == FIB_WAIT_PTHREAD_MUTEX;
 }
 
 /* Count the waits for locks by root. */

@@ -146,6 +146,8 @@ static void describe_objects(void)
 	object(FIB_WAIT_CHAN_SEND, sizeof(((struct fiber_sem *)0)->name), 0, 0);
 	object(FIB_WAIT_CHAN_RECV, sizeof(((struct fiber_sem *)0)->name), 0, 0);
 	object(FIB_WAIT_SELECT, sizeof(((struct fiber_sem *)0)->name), 0, 0);
+	/* libfiber-posix writes the owner there (threads/mutex.c). */
+	object(FIB_WAIT_PTHREAD_MUTEX, 0, FIB_LAYOUT_PTHREAD_OWNER, sizeof(uint64_t));
 	waiters(FIB_WAIT_COND, offsetof(struct fiber_cond, waiters));
 	waiters(FIB_WAIT_SEM, offsetof(struct fiber_sem, waiters));
 	waiters(FIB_WAIT_EVENT, offsetof(struct fiber_event, waiters));
@@ -172,10 +174,36 @@ static void describe_names(void)
 {
 	static const char states[][16] = {"created", "runnable", "running", "suspended", "dead"};
 	static const char waits[FIB_WAIT_COUNT][16] = {
-		"none",	   "yield",	  "sleep",	  "park",    "predicate", "join",
-		"mutex",   "rwlock-read", "rwlock-write", "cond",    "sem",	  "event",
-		"barrier", "once",	  "waitgroup",	  "group",   "chan-send", "chan-recv",
-		"select",  "fd",	  "timer",	  "offload", "op",	  "pinned",
+		"none",
+		"yield",
+		"sleep",
+		"park",
+		"predicate",
+		"join",
+		"mutex",
+		"rwlock-read",
+		"rwlock-write",
+		"cond",
+		"sem",
+		"event",
+		"barrier",
+		"once",
+		"waitgroup",
+		"group",
+		"chan-send",
+		"chan-recv",
+		"select",
+		"fd",
+		"timer",
+		"offload",
+		"op",
+		"pinned",
+		"pthread-mutex",
+		"pthread-cond",
+		"pthread-rwlock",
+		"pthread-sem",
+		"pthread-barrier",
+		"pthread-once",
 	};
 
 	_Static_assert(sizeof states <= sizeof fiber_registry.state_names, "layout.h");

@@ -110,9 +110,16 @@ enum fib_wait_kind {
 	FIB_WAIT_OFFLOAD,
 	FIB_WAIT_OP,
 	FIB_WAIT_PINNED,
+	FIB_WAIT_PTHREAD_MUTEX, /* objects of the C library: libfiber-posix */
+	FIB_WAIT_PTHREAD_COND,
+	FIB_WAIT_PTHREAD_RWLOCK,
+	FIB_WAIT_PTHREAD_SEM,
+	FIB_WAIT_PTHREAD_BARRIER,
+	FIB_WAIT_PTHREAD_ONCE,
 	FIB_WAIT_COUNT
 };
-#define FIB_LAYOUT_WAITS 32
+#define FIB_LAYOUT_WAITS	 32
+#define FIB_LAYOUT_PTHREAD_OWNER 24u /* where a pthread_mutex_t has its owner as below */
 
 /* Fields of the wait object of a kind. Size 0: the object has no such field. */
 struct fib_layout_object {

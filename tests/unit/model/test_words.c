@@ -115,7 +115,7 @@ static void test_words_come_from_the_program_and_are_bounded(void **state)
 	strcpy(layout.wait_names[FIB_WAIT_COUNT], "lease");
 	layout.wait_count = FIB_WAIT_COUNT + 1;
 	assert_string_equal(ins_words_wait_kind(&layout, FIB_WAIT_COUNT), "lease");
-	assert_string_equal(ins_words_wait_kind(NULL, FIB_WAIT_COUNT), "unknown");
+	assert_string_equal(ins_words_wait_kind(NULL, FIB_LAYOUT_WAITS), "unknown");
 	for (i = 0; i < 256; i++) {
 		assert_non_null(ins_words_state(&layout, i));
 		assert_non_null(ins_words_wait_kind(&layout, i));
@@ -126,10 +126,21 @@ static void test_words_come_from_the_program_and_are_bounded(void **state)
 static void test_every_wait_kind_has_the_promised_word(void **state)
 {
 	static const char *const promised[] = {
-		"yield",       "sleep",	       "park",	  "predicate", "join",	    "mutex",
-		"rwlock-read", "rwlock-write", "cond",	  "sem",       "event",	    "barrier",
-		"once",	       "waitgroup",    "group",	  "chan-send", "chan-recv", "select",
-		"fd",	       "timer",	       "offload", "op",	       "pinned",
+		"yield",	"sleep",
+		"park",		"predicate",
+		"join",		"mutex",
+		"rwlock-read",	"rwlock-write",
+		"cond",		"sem",
+		"event",	"barrier",
+		"once",		"waitgroup",
+		"group",	"chan-send",
+		"chan-recv",	"select",
+		"fd",		"timer",
+		"offload",	"op",
+		"pinned",	"pthread-mutex",
+		"pthread-cond", "pthread-rwlock",
+		"pthread-sem",	"pthread-barrier",
+		"pthread-once",
 	};
 	unsigned i;
 
