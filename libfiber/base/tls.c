@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* tls.c - the library's thread-local; see tls.h for why only this file has its address */
+/* tls.c - the library's thread-locals; see tls.h for why only this file has its address */
 #include "base/tls.h"
+
+#include <stddef.h>
 
 #include "base/compiler.h"
 
@@ -21,4 +23,35 @@ fib_noinline void *fib_tls_carrier_call(void)
 fib_noinline void fib_tls_set_carrier(void *carrier)
 {
 	fib_tls_slot = carrier;
+}
+
+/* Of a plain thread and its signal handlers. */
+static _Thread_local volatile unsigned depth __attribute__((tls_model("initial-exec")));
+static _Thread_local void (*volatile deferred)(void) __attribute__((tls_model("initial-exec")));
+
+fib_noinline void fib_tls_enter_thread(void)
+{
+	depth++;
+}
+
+fib_noinline void fib_tls_leave_thread(void)
+{
+	void (*later)(void);
+
+	if (--depth > 0)
+		return;
+	/* From here on a handler defers nothing. */
+	later = deferred;
+	if (later) {
+		deferred = NULL;
+		later();
+	}
+}
+
+fib_noinline bool fib_tls_defer(void (*later)(void))
+{
+	if (fib_tls_slot || !depth)
+		return false;
+	deferred = later;
+	return true;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tls.h - the library's single thread-local
+ * tls.h - the library's thread-locals
  *
  * A compiler may assume that the address of a thread-local does not change within a function, and
  * keep it across a switch after which the fiber runs on another thread. Therefore no C code outside
@@ -10,6 +10,8 @@
 #ifndef FIB_BASE_TLS_H
 #define FIB_BASE_TLS_H
 
+#include <stdbool.h>
+
 /* The carrier of this thread, NULL on a plain thread. Also from a signal handler. */
 void *fib_tls_carrier_call(void);
 
@@ -17,5 +19,27 @@ void *fib_tls_carrier_call(void);
 #include "tls_read.h"
 
 void fib_tls_set_carrier(void *carrier);
+
+/*
+ * A plain thread takes a lock that its signal handler needs to wake a fiber: sem_post(3) may be
+ * called there, and libfiber-posix wakes. fib_tls_defer(), by the handler, returns false if the thread
+ * has none. Else fib_tls_leave() calls the function when the last one is given up. Sections may be
+ * nested. In a carrier, which blocks all signals, the three do nothing.
+ */
+void fib_tls_enter_thread(void);
+void fib_tls_leave_thread(void);
+bool fib_tls_defer(void (*later)(void));
+
+static inline void fib_tls_enter(void)
+{
+	if (!fib_tls_carrier())
+		fib_tls_enter_thread();
+}
+
+static inline void fib_tls_leave(void)
+{
+	if (!fib_tls_carrier())
+		fib_tls_leave_thread();
+}
 
 #endif

@@ -28,6 +28,7 @@
 #include "life/offload.h"
 #include "runtime/runtime.h"
 #include "stack/pool.h"
+#include "sync/lot.h"
 #include "wait/thread_wait.h"
 #include "watch/tick.h"
 #include "watch/watch.h"
@@ -64,6 +65,7 @@ static void in_child(void)
 	fib_sole_forget();
 	fib_offload_forget();
 	fib_thread_wait_forget();
+	fib_lot_forget();
 	fib_descriptor_forget_all();
 	fib_name_forget();
 	fib_stack_forget();

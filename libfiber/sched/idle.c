@@ -122,6 +122,19 @@ static void unlist(struct fib_sched *s, struct fib_carrier *c)
 	fib_add(&s->idle.word, UINT32_C(1) - SLEEPING);
 }
 
+/* By a waker, which may be a plain thread with a signal handler that wakes, too. */
+static void lock(struct fib_sched *s)
+{
+	fib_tls_enter();
+	fib_spin_lock(&s->idle.lock);
+}
+
+static void unlock(struct fib_sched *s)
+{
+	fib_spin_unlock(&s->idle.lock);
+	fib_tls_leave();
+}
+
 /*
  * Wake the carrier that fell asleep last, unless another one searches or, without `beyond`, enough
  * are awake.
@@ -131,13 +144,13 @@ static void wake_one(struct fib_sched *s, bool beyond)
 	struct fib_carrier *c = NULL;
 	uint32_t word;
 
-	fib_spin_lock(&s->idle.lock);
+	lock(s);
 	word = fib_load(&s->idle.word);
 	if (!searching(word) && sleeping(word) && (beyond || !full(s, word, 0))) {
 		c = s->idle.sleepers;
 		unlist(s, c);
 	}
-	fib_spin_unlock(&s->idle.lock);
+	unlock(s);
 	if (c)
 		wake(c);
 }
@@ -170,11 +183,11 @@ void fib_idle_wake(struct fib_carrier *c)
 	bool was_listed;
 
 	fib_fence_seq(); /* pairs: idle.gap */
-	fib_spin_lock(&s->idle.lock);
+	lock(s);
 	was_listed = c->sleeper.listed;
 	if (was_listed)
 		unlist(s, c);
-	fib_spin_unlock(&s->idle.lock);
+	unlock(s);
 	if (was_listed)
 		wake(c);
 }

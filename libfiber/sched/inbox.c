@@ -2,11 +2,13 @@
 /* inbox.c - a list under a lock; the count lets a reader skip an empty one without the lock */
 #include "sched/inbox.h"
 
+#include "base/tls.h"
 #include "os/spin.h"
 
 void fib_inbox_put(struct fib_inbox *q, struct fiber *fiber)
 {
 	fiber->link = NULL;
+	fib_tls_enter();
 	fib_spin_lock(&q->lock);
 	if (q->last)
 		q->last->link = fiber;
@@ -15,6 +17,7 @@ void fib_inbox_put(struct fib_inbox *q, struct fiber *fiber)
 	q->last = fiber;
 	fib_store(&q->count, fib_load(&q->count) + 1);
 	fib_spin_unlock(&q->lock);
+	fib_tls_leave();
 }
 
 struct fiber *fib_inbox_take(struct fib_inbox *q)

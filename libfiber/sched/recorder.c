@@ -228,14 +228,17 @@ static struct fib_event_ring *take_ring(struct fib_sched *s, struct fib_recorder
 	*ret = r = fib_load_acquire(&s->recording); /* pairs: recorder.on */
 	if (!r)
 		return NULL;
+	fib_tls_enter();
 	fib_spin_lock(&r->lock);
 	return &r->ring[r->rings - 1];
 }
 
 static void let_go(struct fib_recorder *r, const struct fib_event_ring *ring)
 {
-	if (ring == &r->ring[r->rings - 1])
-		fib_spin_unlock(&r->lock);
+	if (ring != &r->ring[r->rings - 1])
+		return;
+	fib_spin_unlock(&r->lock);
+	fib_tls_leave();
 }
 
 static void put_name(struct fib_event_ring *ring, const struct fiber *fiber)
