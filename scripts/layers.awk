@@ -20,7 +20,8 @@ BEGIN {
 	# The folders of libfiber-posix/. <fiber/posix.h> is in include/.
 	deep["system"] = 0
 	deep["call"] = 1
-	deep["entry"] = 2
+	deep["threads"] = 2
+	deep["entry"] = 3
 	# Headers whose folder is chosen by a -I option.
 	chosen["frame.h"] = "arch"
 	chosen["ticks.h"] = "arch"

@@ -6,7 +6,7 @@
 POSIX_SRC  := $(wildcard libfiber-posix/*/*.c)
 POSIX_OBJ  := $(POSIX_SRC:%.c=$(BUILD)/obj/%.o)
 # These names are not taken in a static program.
-POSIX_NAMES := $(BUILD)/obj/libfiber-posix/entry/names.o
+POSIX_NAMES := $(BUILD)/obj/libfiber-posix/entry/names.o $(BUILD)/obj/libfiber-posix/entry/pthreads.o $(BUILD)/obj/libfiber-posix/entry/c11.o
 POSIX_INC  := -Ilibfiber-posix/include -Ilibfiber-posix
 
 lib: $(BUILD)/lib/libfiber-posix.a $(BUILD)/lib/libfiber-posix.so
@@ -14,6 +14,12 @@ lib: $(BUILD)/lib/libfiber-posix.a $(BUILD)/lib/libfiber-posix.so
 $(BUILD)/obj/libfiber-posix/%.o: CPPFLAGS += $(POSIX_INC) $(LIB_INC)
 # -fno-plt: a plain thread's call asks libfiber.so whether it is in a fiber, and nothing else.
 $(BUILD)/obj/libfiber-posix/%.o: CFLAGS += -fPIC -fvisibility=hidden -fno-plt
+
+# A backtrace has the call that waits.
+$(BUILD)/obj/libfiber-posix/threads/calls.o: CFLAGS += -fno-optimize-sibling-calls
+
+# A function that pthread_once() calls may be left by an exception or a cancellation.
+$(BUILD)/obj/libfiber-posix/threads/once.o: CFLAGS += -fexceptions
 
 # Its code is in the section that libfiber's is in: the tools hide the frames of both.
 $(BUILD)/obj/libfiber-posix/%.o: libfiber-posix/%.c

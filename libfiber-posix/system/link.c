@@ -21,6 +21,7 @@
 
 #include "layout/layout.h"
 #include "system/copies.h"
+#include "system/native.h"
 #include "system/system.h"
 
 bool fpx_linked = true;
@@ -81,6 +82,7 @@ __attribute__((constructor(101))) static void start(void)
 	describe_code();
 	if (!fpx_find_calls())
 		return;
+	fpx_find_native();
 	check_order();
 	check_copies();
 }

@@ -559,10 +559,10 @@ static int asks_for_loader(struct dl_phdr_info *info, size_t size, void *arg)
 }
 
 /*
- * Whether there is a loader to ask. Every dynamic program has a PT_INTERP, in its own file or in the
+ * Every dynamic program has a PT_INTERP, in its own file or in the
  * C library's. AT_BASE does not tell: it is 0 where the loader was called with the program's name.
  */
-static bool is_dynamic(void)
+bool fpx_is_dynamic(void)
 {
 	return dl_iterate_phdr(asks_for_loader, NULL);
 }
@@ -571,7 +571,7 @@ bool fpx_find_calls(void)
 {
 	size_t i;
 
-	if (!is_dynamic())
+	if (!fpx_is_dynamic())
 		return false;
 	for (i = 0; i < sizeof calls / sizeof calls[0]; i++) {
 		void *call = dlsym(RTLD_NEXT, calls[i].name);

@@ -88,6 +88,9 @@ struct fpx_system {
 
 extern struct fpx_system fpx_system;
 
+/* Whether there is a loader to ask. */
+bool fpx_is_dynamic(void);
+
 /*
  * Set fpx_system to the definitions that the loader finds after this library. Returns false in a
  * static program, and does nothing there. Any thread; may be repeated.

@@ -15,6 +15,8 @@
 #define FIBER_POSIX_H
 
 #include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -122,6 +124,51 @@ FIBER_API int fiber_posix_gethostbyname_r(const char *name, struct hostent *buff
 					  size_t size, struct hostent **ret, int *ret_error);
 FIBER_API pid_t fiber_posix_waitpid(pid_t pid, int *ret_status, int options);
 FIBER_API pid_t fiber_posix_wait(int *ret_status);
+
+/* -- locks and other objects of threads; fibers and plain threads may use the same object -- */
+FIBER_API int fiber_posix_pthread_mutex_lock(pthread_mutex_t *mutex);
+FIBER_API int fiber_posix_pthread_mutex_trylock(pthread_mutex_t *mutex);
+FIBER_API int fiber_posix_pthread_mutex_timedlock(pthread_mutex_t *mutex,
+						  const struct timespec *at);
+FIBER_API int fiber_posix_pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock,
+						  const struct timespec *at);
+FIBER_API int fiber_posix_pthread_mutex_unlock(pthread_mutex_t *mutex);
+FIBER_API int fiber_posix_pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex);
+FIBER_API int fiber_posix_pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex,
+						 const struct timespec *at);
+FIBER_API int fiber_posix_pthread_cond_clockwait(pthread_cond_t *cond, pthread_mutex_t *mutex,
+						 clockid_t clock, const struct timespec *at);
+FIBER_API int fiber_posix_pthread_cond_signal(pthread_cond_t *cond);
+FIBER_API int fiber_posix_pthread_cond_broadcast(pthread_cond_t *cond);
+FIBER_API int fiber_posix_sem_wait(sem_t *sem);
+FIBER_API int fiber_posix_sem_timedwait(sem_t *sem, const struct timespec *at);
+FIBER_API int fiber_posix_sem_clockwait(sem_t *sem, clockid_t clock, const struct timespec *at);
+/* Also in a signal handler. */
+FIBER_API int fiber_posix_sem_post(sem_t *sem);
+FIBER_API int fiber_posix_pthread_once(pthread_once_t *once, void (*call)(void));
+FIBER_API int fiber_posix_pthread_join(pthread_t thread, void **ret);
+
+/* These types are in <pthread.h> unless strict C is asked for. */
+#ifdef PTHREAD_RWLOCK_INITIALIZER
+FIBER_API int fiber_posix_pthread_rwlock_rdlock(pthread_rwlock_t *lock);
+FIBER_API int fiber_posix_pthread_rwlock_wrlock(pthread_rwlock_t *lock);
+FIBER_API int fiber_posix_pthread_rwlock_timedrdlock(pthread_rwlock_t *lock,
+						     const struct timespec *at);
+FIBER_API int fiber_posix_pthread_rwlock_timedwrlock(pthread_rwlock_t *lock,
+						     const struct timespec *at);
+FIBER_API int fiber_posix_pthread_rwlock_clockrdlock(pthread_rwlock_t *lock, clockid_t clock,
+						     const struct timespec *at);
+FIBER_API int fiber_posix_pthread_rwlock_clockwrlock(pthread_rwlock_t *lock, clockid_t clock,
+						     const struct timespec *at);
+FIBER_API int fiber_posix_pthread_rwlock_unlock(pthread_rwlock_t *lock);
+#endif
+#ifdef PTHREAD_BARRIER_SERIAL_THREAD
+FIBER_API int fiber_posix_pthread_barrier_init(pthread_barrier_t *barrier,
+					       const pthread_barrierattr_t *attr, unsigned count);
+FIBER_API int fiber_posix_pthread_barrier_wait(pthread_barrier_t *barrier);
+FIBER_API int fiber_posix_pthread_barrier_destroy(pthread_barrier_t *barrier);
+FIBER_API int fiber_posix_pthread_spin_lock(pthread_spinlock_t *lock);
+#endif
 
 FIBER_END_DECLS
 

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * native.c - the C library's own definitions of the calls in native.h
+ *
+ * Constructors of other libraries may lock before this library is initialised, so the first call of
+ * each asks the loader. In a static program this library does not take the names, and the name is the
+ * C library's.
+ */
+#include "system/native.h"
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "system/system.h"
+
+/* Set *call to the definition of the name that comes after this library. */
+static bool find(const char *name, void *call)
+{
+	void *const found = fpx_is_dynamic() ? dlsym(RTLD_NEXT, name) : NULL;
+
+	if (found)
+		memcpy(call, &found, sizeof found);
+	return found != NULL;
+}
+
+#define EARLY(result, name, parameters, arguments)  \
+	static result early_##name parameters       \
+	{                                           \
+		if (!find(#name, &fpx_native.name)) \
+			return name arguments;      \
+		return fpx_native.name arguments;   \
+	}
+
+FPX_NATIVE_CALLS(EARLY)
+
+#define FIRST(result, name, parameters, arguments) .name = early_##name,
+
+struct fpx_native fpx_native = {FPX_NATIVE_CALLS(FIRST)};
+
+#define FIND(result, name, parameters, arguments) find(#name, &fpx_native.name);
+
+void fpx_find_native(void)
+{
+	FPX_NATIVE_CALLS(FIND)
+}

@@ -1,0 +1,351 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# test-posix-threads.sh [BUILD] - locks of threads in fibers, in each way to link libfiber-posix: C, C++, preloaded, static
+#
+# Prints TAP. BUILD, or $FIBER_BUILD, is a finished build; nothing outside a temporary folder is written.
+set -u
+LC_ALL=C
+export LC_ALL
+
+build=${1:-${FIBER_BUILD:?the build folder}}
+if [ -n "${FIBER_SAN-}" ]; then
+	echo "1..0 # SKIP strangers do not link sanitizers"
+	exit 0
+fi
+cd "$(dirname "$0")/.." || exit 1
+build=$(cd "$build" && pwd) || exit 1
+cc=${CC:-cc}
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+count=0
+failed=0
+
+# prove NAME COMMAND...: print one line of TAP; the output of a failed command goes to stderr
+prove() {
+	name=$1
+	shift
+	count=$((count + 1))
+	if "$@" >"$tmp/said" 2>&1; then
+		echo "ok $count - $name"
+	else
+		echo "not ok $count - $name"
+		sed 's/^/# /' "$tmp/said" >&2
+		failed=1
+	fi
+}
+
+headers="-I$build/include -Ilibfiber/include -Ilibfiber-posix/include"
+shared="-L$build/lib -Wl,-rpath,$build/lib"
+uring=$(pkg-config --libs liburing 2>/dev/null)
+
+# One carrier. A fiber parks while it has the mutex that the others want: in the C library that would be for ever.
+# With -DTHREADS it is an old program that knows no fibers; libfiber-posix is preloaded, and nothing changes.
+cat >"$tmp/locks.c" <<'END'
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <threads.h>
+#include <unistd.h>
+#ifndef THREADS
+#include <fiber.h>
+#endif
+#ifdef BY_HAND
+#include <fiber/posix.h>
+#define pthread_mutex_lock     fiber_posix_pthread_mutex_lock
+#define pthread_mutex_unlock   fiber_posix_pthread_mutex_unlock
+#define pthread_cond_wait      fiber_posix_pthread_cond_wait
+#define pthread_cond_broadcast fiber_posix_pthread_cond_broadcast
+#define pthread_rwlock_wrlock  fiber_posix_pthread_rwlock_wrlock
+#define pthread_rwlock_unlock  fiber_posix_pthread_rwlock_unlock
+#define pthread_once	       fiber_posix_pthread_once
+#define sem_wait	       fiber_posix_sem_wait
+#define sem_post	       fiber_posix_sem_post
+#define usleep		       fiber_posix_usleep
+#define mtx_lock(m)	       fiber_posix_pthread_mutex_lock((pthread_mutex_t *)(m))
+#define mtx_unlock(m)	       fiber_posix_pthread_mutex_unlock((pthread_mutex_t *)(m))
+#endif
+
+#define N      6
+#define ROUNDS 50
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static mtx_t c11;
+static sem_t sem;
+static int counts[4], calls, arrived;
+
+static void call(void)
+{
+	usleep(1000);
+	calls++;
+}
+
+static void add(int i)
+{
+	const int seen = counts[i];
+
+	usleep(10);
+	counts[i] = seen + 1;
+}
+
+static void *work(void *arg)
+{
+	pthread_once(&once, call);
+	for (int i = 0; i < ROUNDS; i++) {
+		pthread_mutex_lock(&mutex);
+		add(0);
+		pthread_mutex_unlock(&mutex);
+		pthread_rwlock_wrlock(&rwlock);
+		add(1);
+		pthread_rwlock_unlock(&rwlock);
+		sem_wait(&sem);
+		add(2);
+		sem_post(&sem);
+		mtx_lock(&c11);
+		add(3);
+		mtx_unlock(&c11);
+	}
+	pthread_mutex_lock(&mutex);
+	if (++arrived == N + 1)
+		pthread_cond_broadcast(&cond);
+	while (arrived <= N)
+		pthread_cond_wait(&cond, &mutex);
+	pthread_mutex_unlock(&mutex);
+	return arg;
+}
+
+int main(void)
+{
+	pthread_t thread;
+#ifdef THREADS
+	pthread_t threads[N];
+#else
+	const struct fiber_runtime_options options = {.size = sizeof options, .carriers = 1, .control_path = ""};
+	struct fiber *fibers[N];
+	struct fiber_runtime *rt;
+#endif
+
+	sem_init(&sem, 0, 1);
+	mtx_init(&c11, mtx_plain);
+#ifdef THREADS
+	for (int i = 0; i < N; i++)
+		pthread_create(&threads[i], NULL, work, NULL);
+#else
+	if (fiber_runtime_start(&options, &rt))
+		return 1;
+	for (int i = 0; i < N; i++)
+		fiber_runtime_spawn(rt, NULL, work, NULL, &fibers[i]);
+#endif
+	pthread_create(&thread, NULL, work, NULL);
+	for (int i = 0; i < N; i++) {
+#ifdef THREADS
+		pthread_join(threads[i], NULL);
+#else
+		fiber_join(fibers[i], NULL, FIBER_FOREVER);
+#endif
+	}
+	pthread_join(thread, NULL);
+	printf("%d %d %d %d %d\n", counts[0], counts[1], counts[2], counts[3], calls);
+	return 0;
+}
+END
+
+cat >"$tmp/locks.cc" <<'END'
+#include <condition_variable>
+#include <cstdio>
+#include <mutex>
+#include <shared_mutex>
+#include <unistd.h>
+
+#include <fiber.h>
+
+static std::mutex mutex;
+static std::recursive_mutex again;
+static std::shared_mutex readers;
+static std::condition_variable cond;
+static std::once_flag once;
+static int count, nested, written, calls, turn;
+
+static void call()
+{
+	calls++;
+	usleep(1000);
+	if (calls == 1)
+		throw 1;
+}
+
+static void *work(void *arg)
+{
+	const int me = (int)(long)arg;
+
+	for (;;) {
+		try {
+			std::call_once(once, call);
+			break;
+		} catch (int) {
+		}
+	}
+	for (int i = 0; i < 50; i++) {
+		std::unique_lock<std::mutex> lock(mutex);
+		cond.wait(lock, [me] { return turn % 4 == me; });
+		const int seen = count;
+		usleep(10);
+		count = seen + 1;
+		turn++;
+		cond.notify_all();
+		lock.unlock();
+		{
+			std::lock_guard<std::recursive_mutex> outer(again), inner(again);
+			const int before = nested;
+			usleep(10);
+			nested = before + 1;
+		}
+		std::unique_lock<std::shared_mutex> writer(readers);
+		const int old = written;
+		usleep(10);
+		written = old + 1;
+	}
+	return NULL;
+}
+
+static void *root(void *arg)
+{
+	struct fiber *fibers[4];
+
+	for (long i = 0; i < 4; i++)
+		fiber_spawn(work, (void *)i, &fibers[i]);
+	for (int i = 0; i < 4; i++)
+		fiber_join(fibers[i], NULL, FIBER_FOREVER);
+	return arg;
+}
+
+int main()
+{
+	struct fiber_runtime_options options = {};
+
+	options.size = sizeof options;
+	options.carriers = 1;
+	options.control_path = "";
+	if (fiber_run(root, NULL, &options, NULL))
+		return 1;
+	std::printf("%d %d %d %d\n", count, nested, written, calls);
+	return 0;
+}
+END
+
+# Two fibers that cross, and a thread behind them.
+cat >"$tmp/cross.c" <<'END'
+#include <fiber.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static pthread_mutex_t first = PTHREAD_MUTEX_INITIALIZER, second = PTHREAD_MUTEX_INITIALIZER;
+
+static void *cross(void *arg)
+{
+	pthread_mutex_t *const a = arg ? &first : &second, *const b = arg ? &second : &first;
+
+	pthread_mutex_lock(a);
+	usleep(50000);
+	pthread_mutex_lock(b);
+	return arg;
+}
+
+static void *come_late(void *arg)
+{
+	usleep(100000);
+	pthread_mutex_lock(&first);
+	return arg;
+}
+
+int main(void)
+{
+	const struct fiber_runtime_options options = {.size = sizeof options, .carriers = 2};
+	const struct fiber_attr attr[2] = {{.size = sizeof attr[0], .name = "left"}, {.size = sizeof attr[0], .name = "right"}};
+	struct fiber_runtime *rt;
+	pthread_t thread;
+
+	if (fiber_runtime_start(&options, &rt))
+		return 1;
+	for (long i = 0; i < 2; i++)
+		fiber_runtime_spawn(rt, &attr[i], cross, (void *)i, NULL);
+	pthread_create(&thread, NULL, come_late, NULL);
+	usleep(300000);
+	puts("ready");
+	fflush(stdout);
+	pause();
+}
+END
+
+# says EXPECTED COMMAND...
+says() {
+	expected=$1
+	shift
+	timeout 60 "$@" >"$tmp/out" || return 1
+	cat "$tmp/out"
+	[ "$(cat "$tmp/out")" = "$expected" ]
+}
+
+locks="350 350 350 350 1"
+
+in_c() {
+	# shellcheck disable=SC2086 # options
+	"$cc" -O2 $headers "$tmp/locks.c" -o "$tmp/locks" $shared -lfiber-posix -lfiber && says "$locks" "$tmp/locks"
+}
+
+in_cxx() {
+	# shellcheck disable=SC2086 # options
+	"${CXX:-c++}" -O2 $headers "$tmp/locks.cc" -o "$tmp/locks.cxx" $shared -lfiber-posix -lfiber &&
+		says "200 200 200 2" "$tmp/locks.cxx"
+}
+
+by_hand_static() {
+	# shellcheck disable=SC2086 # options
+	"$cc" -O2 -static -DBY_HAND $headers "$tmp/locks.c" -o "$tmp/static" "$build/lib/libfiber-posix.a" "$build/lib/libfiber.a" \
+		$uring && says "$locks" "$tmp/static"
+}
+
+in_archive() {
+	# shellcheck disable=SC2086 # options
+	"$cc" -O2 -DBY_HAND $headers "$tmp/locks.c" -o "$tmp/archive" "$build/lib/libfiber-posix.a" "$build/lib/libfiber.a" \
+		$uring && says "$locks" "$tmp/archive"
+}
+
+preloaded() {
+	"$cc" -O2 -DTHREADS "$tmp/locks.c" -o "$tmp/threads" &&
+		says "$locks" env LD_PRELOAD="$build/lib/libfiber-posix.so" LD_LIBRARY_PATH="$build/lib" "$tmp/threads"
+}
+
+deadlock_is_named() {
+	# shellcheck disable=SC2086 # options
+	"$cc" -O2 -g $headers "$tmp/cross.c" -o "$tmp/cross" $shared -lfiber-posix -lfiber || return 1
+	"$tmp/cross" >"$tmp/ready" &
+	crossed=$!
+	for _ in $(seq 200); do
+		grep -q ready "$tmp/ready" && break
+		sleep 0.1
+	done
+	for tool in fiberctl fibertrace; do
+		"$build/bin/$tool" deadlock $crossed >"$tmp/$tool"
+		echo "exit $?" >>"$tmp/$tool"
+	done
+	kill $crossed
+	cat "$tmp/fiberctl" "$tmp/fibertrace"
+	for tool in fiberctl fibertrace; do
+		grep -q '^exit 3$' "$tmp/$tool" && grep -q '"left" .*pthread-mutex@0x.* held by' "$tmp/$tool" &&
+			grep -q '"right" .*pthread-mutex@0x.* held by' "$tmp/$tool" && grep -q '^1 deadlock' "$tmp/$tool" || return 1
+	done
+}
+
+prove "a fiber that parks with a lock stops nobody, in C" in_c
+prove "a deadlock of fibers and pthread mutexes is found and named" deadlock_is_named
+prove "a fiber that parks with a lock stops nobody, in C++" in_cxx
+prove "locks by hand in a static program" by_hand_static
+prove "locks by hand, linked with the archive" in_archive
+prove "threads of a program without fibers lock as ever" preloaded
+echo "1..$count"
+exit $failed
