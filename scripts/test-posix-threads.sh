@@ -59,6 +59,8 @@ cat >"$tmp/locks.c" <<'END'
 #define pthread_rwlock_wrlock  fiber_posix_pthread_rwlock_wrlock
 #define pthread_rwlock_unlock  fiber_posix_pthread_rwlock_unlock
 #define pthread_once	       fiber_posix_pthread_once
+#define pthread_barrier_init   fiber_posix_pthread_barrier_init
+#define pthread_barrier_wait   fiber_posix_pthread_barrier_wait
 #define sem_wait	       fiber_posix_sem_wait
 #define sem_post	       fiber_posix_sem_post
 #define usleep		       fiber_posix_usleep
@@ -73,6 +75,7 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
 static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_barrier_t barrier;
 static mtx_t c11;
 static sem_t sem;
 static int counts[4], calls, arrived;
@@ -93,6 +96,7 @@ static void add(int i)
 
 static void *work(void *arg)
 {
+	pthread_barrier_wait(&barrier);
 	pthread_once(&once, call);
 	for (int i = 0; i < ROUNDS; i++) {
 		pthread_mutex_lock(&mutex);
@@ -128,6 +132,8 @@ int main(void)
 	struct fiber_runtime *rt;
 #endif
 
+	/* Before there are fibers. */
+	pthread_barrier_init(&barrier, NULL, N + 1);
 	sem_init(&sem, 0, 1);
 	mtx_init(&c11, mtx_plain);
 #ifdef THREADS

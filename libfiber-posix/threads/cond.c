@@ -20,6 +20,7 @@
 
 #include <errno.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <fiber/fiber.h>
 #include <fiber/time.h>
@@ -43,6 +44,17 @@ static struct gate *gate_of(const pthread_cond_t *cond)
 	const uint64_t hash = (uint64_t)(uintptr_t)cond * UINT64_C(0x9e3779b97f4a7c15);
 
 	return &gates[hash >> (64 - GATES_LOG2)];
+}
+
+/* The threads of the parent do not wait in a child. */
+static void forget(void)
+{
+	memset(gates, 0, sizeof gates);
+}
+
+__attribute__((constructor(102))) static void start(void)
+{
+	pthread_atfork(NULL, NULL, forget);
 }
 
 bool fpx_cond_kept(const pthread_cond_t *cond, const pthread_mutex_t *mutex)

@@ -36,10 +36,12 @@
 _Static_assert(offsetof(pthread_mutex_t, __data.__list) == FIB_LAYOUT_PTHREAD_OWNER,
 	       "the tools read it");
 
+/* A thread's number is exact, and the C library does not record more. */
 static bool has(pthread_mutex_t *mutex, const struct fpx_owner *me)
 {
 	return __atomic_load_n(&mutex->__data.__owner, __ATOMIC_RELAXED) == me->short_id &&
-	       __atomic_load_n(fpx_mutex_id(mutex), __ATOMIC_RELAXED) == me->id;
+	       (me->id & FIB_HOLDER_THREAD ||
+		__atomic_load_n(fpx_mutex_id(mutex), __ATOMIC_RELAXED) == me->id);
 }
 
 static int kind_of(const pthread_mutex_t *mutex)

@@ -221,7 +221,7 @@ static void describe_names(void)
  * generation to the linker (-flto) or names sections itself (-ffunction-sections). Then the range
  * lacks this function, and publishing a part would be wrong.
  */
-static void describe_code(void)
+void fib_registry_publish_code(void)
 {
 	const char *here = (const char *)(uintptr_t)fib_registry_init;
 
@@ -281,7 +281,7 @@ static int start(void)
 	fiber_registry.stacks = fib_slabs_table();
 	fiber_registry.clock = (uint64_t)(uintptr_t)&fib_coarse_clock;
 	fib_arch_entry_range(&fiber_registry.entry_low, &fiber_registry.entry_high);
-	describe_code();
+	fib_registry_publish_code();
 	describe_fields();
 	describe_objects();
 	describe_thread_wait();

@@ -14,6 +14,9 @@
 /* The exported self-description. */
 extern struct fib_layout fiber_registry;
 
+/* Write into the registry where the code of libfiber is; also done by fib_registry_init(). */
+void fib_registry_publish_code(void);
+
 /* Reserve the range and fill in fiber_registry, once. Later calls do nothing, unless the earlier
  * ones failed. Returns 0 or -ENOMEM. Any thread. */
 int fib_registry_init(void);

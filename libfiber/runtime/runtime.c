@@ -38,6 +38,8 @@ static _Atomic uint32_t binds;
 int fiber_runtime_bind(void)
 {
 	fib_store(&binds, 1);
+	/* libfiber-posix calls this when it is loaded, and tells libfiber's own calls by it. */
+	fib_registry_publish_code();
 	return 0;
 }
 

@@ -219,16 +219,16 @@ static void *hold_for_a_while(void *arg)
 	return arg;
 }
 
+static int (*in_c_library(const char *name))(pthread_mutex_t *)
+{
+	return (int (*)(pthread_mutex_t *))dlsym(RTLD_NEXT, name);
+}
+
 /* Code that does not call this library: the C library's own lock. */
 static void *lock_in_the_c_library(void *arg)
 {
-	int (*const lock)(pthread_mutex_t *) =
-		(int (*)(pthread_mutex_t *))dlsym(RTLD_NEXT, "pthread_mutex_lock");
-	int (*const unlock)(pthread_mutex_t *) =
-		(int (*)(pthread_mutex_t *))dlsym(RTLD_NEXT, "pthread_mutex_unlock");
-
-	lock(&held.mutex);
-	unlock(&held.mutex);
+	in_c_library("pthread_mutex_lock")(&held.mutex);
+	in_c_library("pthread_mutex_unlock")(&held.mutex);
 	return arg;
 }
 
@@ -253,6 +253,22 @@ static void test_mutex_of_a_fiber_is_waited_for_in_the_c_library_too(void **stat
 	inside_join(holder);
 	memcpy(&owner, (char *)&held.mutex + FIB_LAYOUT_PTHREAD_OWNER, sizeof(owner));
 	assert_int_equal(owner, 0);
+}
+
+/* Code that this library does not reach has locked it: it is the thread's all the same. */
+static void test_mutex_locked_in_the_c_library_is_unlocked_here(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		pthread_mutex_t mutex;
+
+		init(&mutex, kinds[i]);
+		assert_int_equal(in_c_library("pthread_mutex_lock")(&mutex), 0);
+		assert_int_equal(pthread_mutex_unlock(&mutex), 0);
+		assert_int_equal(pthread_mutex_lock(&mutex), 0);
+		assert_int_equal(in_c_library("pthread_mutex_unlock")(&mutex), 0);
+		assert_int_equal(pthread_mutex_destroy(&mutex), 0);
+	}
 }
 
 static struct timespec limit;
@@ -339,6 +355,7 @@ int main(void)
 		cmocka_unit_test(test_mutex_of_a_fiber_is_not_that_of_another_on_its_thread),
 		cmocka_unit_test(test_mutex_that_a_thread_has_suspends_the_fiber),
 		cmocka_unit_test(test_mutex_of_a_fiber_is_waited_for_in_the_c_library_too),
+		cmocka_unit_test(test_mutex_locked_in_the_c_library_is_unlocked_here),
 		cmocka_unit_test(test_mutex_waits_end_when_the_time_is_over),
 		cmocka_unit_test(test_mutex_that_is_robust_or_shared_is_the_c_librarys),
 		cmocka_unit_test(test_mutex_of_c11_is_the_same),
