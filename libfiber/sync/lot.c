@@ -79,6 +79,21 @@ static bool joins(struct fiber_wait_queue *q, const struct fiber_lot_wait *wait,
 	return still;
 }
 
+/* fib_queue_wait(), which takes the lock for a blocked waiter once more. */
+static int wait_queued(struct fiber_wait_queue *q, struct fib_waiter *w, int64_t deadline)
+{
+	int rc;
+
+	if (fib_wait_fast(w, deadline, &rc))
+		return 0;
+	if (rc < 0 || w->parker->blocks) {
+		fib_tls_enter();
+		fib_queue_forget(q, w);
+		fib_tls_leave();
+	}
+	return rc;
+}
+
 static int wait_in(struct fiber_wait_queue *q, const struct fiber_lot_wait *wait, int64_t deadline)
 {
 	struct lot_waiter w = {.address = wait->address};
@@ -95,7 +110,7 @@ static int wait_in(struct fiber_wait_queue *q, const struct fiber_lot_wait *wait
 	}
 	if (wait->queued)
 		wait->queued(wait->arg);
-	return fib_queue_wait(q, &w.waiter, deadline);
+	return wait_queued(q, &w.waiter, deadline);
 }
 
 int fiber_lot_wait(const struct fiber_lot_wait *wait, int64_t deadline)
