@@ -250,20 +250,24 @@ cat >"$tmp/cross.c" <<'END'
 #include <unistd.h>
 
 static pthread_mutex_t first = PTHREAD_MUTEX_INITIALIZER, second = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic int taken;
 
 static void *cross(void *arg)
 {
 	pthread_mutex_t *const a = arg ? &first : &second, *const b = arg ? &second : &first;
 
 	pthread_mutex_lock(a);
-	usleep(50000);
+	taken++;
+	while (taken < 2)
+		usleep(1000);
 	pthread_mutex_lock(b);
 	return arg;
 }
 
 static void *come_late(void *arg)
 {
-	usleep(100000);
+	while (taken < 2)
+		usleep(1000);
 	pthread_mutex_lock(&first);
 	return arg;
 }
@@ -280,7 +284,8 @@ int main(void)
 	for (long i = 0; i < 2; i++)
 		fiber_runtime_spawn(rt, &attr[i], cross, (void *)i, NULL);
 	pthread_create(&thread, NULL, come_late, NULL);
-	usleep(300000);
+	while (taken < 2)
+		usleep(1000);
 	puts("ready");
 	fflush(stdout);
 	pause();
@@ -335,11 +340,17 @@ deadlock_is_named() {
 		grep -q ready "$tmp/ready" && break
 		sleep 0.1
 	done
+	# They are about to wait.
+	for _ in $(seq 200); do
+		"$build/bin/fiberctl" deadlock "$crossed" >"$tmp/fiberctl"
+		[ $? -eq 3 ] && break
+		sleep 0.1
+	done
 	for tool in fiberctl fibertrace; do
-		"$build/bin/$tool" deadlock $crossed >"$tmp/$tool"
+		"$build/bin/$tool" deadlock "$crossed" >"$tmp/$tool"
 		echo "exit $?" >>"$tmp/$tool"
 	done
-	kill $crossed
+	kill "$crossed"
 	cat "$tmp/fiberctl" "$tmp/fibertrace"
 	for tool in fiberctl fibertrace; do
 		grep -q '^exit 3$' "$tmp/$tool" && grep -q '"left" .*pthread-mutex@0x.* held by' "$tmp/$tool" &&

@@ -17,7 +17,11 @@
 #define MS    INT64_C(1000000)
 #define TURN  (10 * MS)
 #define CROWD 8u
-#define MOST  (CROWD + 4) /* turns that may pass before a fiber that is due runs */
+/*
+ * Turns that may pass before a fiber that is due runs: a few for each that is queued, more where the
+ * system does not let the coarse clock go on. Without the rule 50 and more pass.
+ */
+#define MOST (3 * CROWD)
 
 static _Atomic bool stop;
 static _Atomic unsigned turns;
@@ -124,7 +128,7 @@ static void *root(void *arg)
 }
 
 /* With more carriers another one may look. */
-static void expect_soon(fiber_fn *busy, unsigned fibers)
+static void expect_soon(fiber_fn *busy, unsigned fibers, unsigned most)
 {
 	const struct fiber_runtime_options options = {
 		.size = sizeof(options), .carriers = 1, .control_path = ""};
@@ -138,32 +142,33 @@ static void expect_soon(fiber_fn *busy, unsigned fibers)
 	close(pipes[0]);
 	close(pipes[1]);
 	print_message("# %u turns in the sleep, %u until the byte\n", late.sleep, late.read);
-	assert_true(late.sleep <= MOST);
-	assert_true(late.read <= MOST);
+	assert_true(late.sleep <= most);
+	assert_true(late.read <= most);
 }
 
 static void test_late_look_of_one_that_yields_to_nobody(void **state)
 {
 	(void)state;
-	expect_soon(yields, 1);
+	expect_soon(yields, 1, MOST);
 }
 
 static void test_late_look_of_two_that_yield_to_each_other(void **state)
 {
 	(void)state;
-	expect_soon(yields, 2);
+	expect_soon(yields, 2, MOST);
 }
 
 static void test_late_look_of_two_that_wake_each_other(void **state)
 {
 	(void)state;
-	expect_soon(hands_over, 2);
+	/* The one that was woken last may run 16 times before the queue. */
+	expect_soon(hands_over, 2, MOST / 2);
 }
 
 static void test_late_look_of_many_that_end(void **state)
 {
 	(void)state;
-	expect_soon(spawns, 1);
+	expect_soon(spawns, 1, MOST);
 }
 
 int main(void)
