@@ -70,6 +70,21 @@ void fib_tls_set_carrier(void *carrier)
 	fib_cpu->carrier = carrier;
 }
 
+/* Nothing is a signal handler here. */
+void fib_tls_enter_thread(void)
+{
+}
+
+void fib_tls_leave_thread(void)
+{
+}
+
+bool fib_tls_defer(void (*later)(void))
+{
+	(void)later;
+	return false;
+}
+
 static void run_carrier(void *c)
 {
 	fib_carrier_main(c);
