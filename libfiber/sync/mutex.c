@@ -213,8 +213,9 @@ static fib_noinline int lock_slow(struct fiber_mutex *mutex, int64_t deadline, c
 	if (fib_unlikely(!mutex))
 		fib_die_null("fiber_mutex_lock", "the mutex");
 	if (c && c->current) {
-		fib_turn_look(c, c->current);
+		/* First: after a turn the caller may be on another carrier. */
 		c->sole = fib_sole_still(c->sole);
+		fib_turn_look(c, c->current);
 	}
 	if (!take_free(mutex, fib_caller()))
 		return lock_contended(mutex, deadline, at);
