@@ -187,7 +187,7 @@ $(BUILD)/obj/pic/%.o: libfiber/%
 	$(Q)$(OBJCOPY) $(CODE_SECTION) $@
 
 # libfiber-posix tells libfiber's system calls by their return address (libfiber-posix/entry/entry.h), so these are no jumps.
-$(BUILD)/obj/lib/os/%.o $(BUILD)/obj/pic/os/%.o: CFLAGS += -fno-optimize-sibling-calls
+$(BUILD)/obj/lib/os/%.o $(BUILD)/obj/pic/os/%.o $(BUILD)/obj/lib/service/%.o $(BUILD)/obj/pic/service/%.o: CFLAGS += -fno-optimize-sibling-calls
 
 # gdb's commands for fibers: one script, because gdb loads one. note.S includes it in the archive. -MMD does not report files
 # that assembly includes, so that dependency is written here.
