@@ -358,9 +358,9 @@ deadlock_is_named() {
 	done
 }
 
-prove "a fiber that parks with a lock stops nobody, in C" in_c
+prove "a fiber that parks with a lock stops no other, in C" in_c
 prove "a deadlock of fibers and pthread mutexes is found and named" deadlock_is_named
-prove "a fiber that parks with a lock stops nobody, in C++" in_cxx
+prove "a fiber that parks with a lock stops no other, in C++" in_cxx
 prove "locks by hand in a static program" by_hand_static
 prove "locks by hand, linked with the archive" in_archive
 prove "threads of a program without fibers lock as ever" preloaded

@@ -34,38 +34,7 @@ const char *ins_words_state(const struct fib_layout *layout, unsigned state)
 
 const char *ins_words_wait_kind(const struct fib_layout *layout, unsigned kind)
 {
-	static const char *const names[FIB_WAIT_COUNT] = {
-		"none",
-		"yield",
-		"sleep",
-		"park",
-		"predicate",
-		"join",
-		"mutex",
-		"rwlock-read",
-		"rwlock-write",
-		"cond",
-		"sem",
-		"event",
-		"barrier",
-		"once",
-		"waitgroup",
-		"group",
-		"chan-send",
-		"chan-recv",
-		"select",
-		"fd",
-		"timer",
-		"offload",
-		"op",
-		"pinned",
-		"pthread-mutex",
-		"pthread-cond",
-		"pthread-rwlock",
-		"pthread-sem",
-		"pthread-barrier",
-		"pthread-once",
-	};
+	static const char *const names[FIB_WAIT_COUNT] = {FIB_LAYOUT_WAIT_NAMES};
 
 	if (layout && kind < layout->wait_count && layout->wait_names[kind][0])
 		return layout->wait_names[kind];

@@ -16,8 +16,8 @@
  * futex(2), and is woken if the lot has no waiter of the mutex. Who is woken tries again, and marks
  * the mutex with 2, because others may wait. So the next unlock wakes the next one.
  *
- * A mutex may be freed by whoever gets it, while the one that gave it up still wakes: that one uses
- * the address only.
+ * The next owner may free the mutex while the previous one still wakes. The previous one uses the
+ * address only.
  */
 #include "threads/mutex.h"
 

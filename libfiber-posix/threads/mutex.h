@@ -26,7 +26,7 @@ static inline bool fpx_mutex_is_simple(const pthread_mutex_t *mutex)
 	return !(mutex->__data.__kind & ~FPX_MUTEX_ELISION);
 }
 
-/* Whoever has it is the exact owner: see mutex.c. */
+/* Where the exact owner is recorded: see mutex.c. */
 static inline uint64_t *fpx_mutex_id(pthread_mutex_t *mutex)
 {
 	return (uint64_t *)(void *)&mutex->__data.__list;

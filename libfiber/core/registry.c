@@ -173,38 +173,7 @@ static void describe_thread_wait(void)
 static void describe_names(void)
 {
 	static const char states[][16] = {"created", "runnable", "running", "suspended", "dead"};
-	static const char waits[FIB_WAIT_COUNT][16] = {
-		"none",
-		"yield",
-		"sleep",
-		"park",
-		"predicate",
-		"join",
-		"mutex",
-		"rwlock-read",
-		"rwlock-write",
-		"cond",
-		"sem",
-		"event",
-		"barrier",
-		"once",
-		"waitgroup",
-		"group",
-		"chan-send",
-		"chan-recv",
-		"select",
-		"fd",
-		"timer",
-		"offload",
-		"op",
-		"pinned",
-		"pthread-mutex",
-		"pthread-cond",
-		"pthread-rwlock",
-		"pthread-sem",
-		"pthread-barrier",
-		"pthread-once",
-	};
+	static const char waits[FIB_WAIT_COUNT][16] = {FIB_LAYOUT_WAIT_NAMES};
 
 	_Static_assert(sizeof states <= sizeof fiber_registry.state_names, "layout.h");
 	_Static_assert(sizeof waits <= sizeof fiber_registry.wait_names, "layout.h");

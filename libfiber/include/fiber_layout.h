@@ -118,6 +118,13 @@ enum fib_wait_kind {
 	FIB_WAIT_PTHREAD_ONCE,
 	FIB_WAIT_COUNT
 };
+/* The words for these kinds, in their order. */
+#define FIB_LAYOUT_WAIT_NAMES                                                                    \
+	"none", "yield", "sleep", "park", "predicate", "join", "mutex", "rwlock-read",           \
+		"rwlock-write", "cond", "sem", "event", "barrier", "once", "waitgroup", "group", \
+		"chan-send", "chan-recv", "select", "fd", "timer", "offload", "op", "pinned",    \
+		"pthread-mutex", "pthread-cond", "pthread-rwlock", "pthread-sem",                \
+		"pthread-barrier", "pthread-once"
 #define FIB_LAYOUT_WAITS	 32
 #define FIB_LAYOUT_PTHREAD_OWNER 24u /* where a pthread_mutex_t has its owner as below */
 
@@ -392,12 +399,7 @@ static inline void fiber_layout_describe(struct fiber_layout *f,
 					 const char *program, const char *library)
 {
 	static const char states[5][16] = {"created", "runnable", "running", "suspended", "dead"};
-	static const char waits[FIB_WAIT_COUNT][16] = {
-		"none",	   "yield",	  "sleep",	  "park",    "predicate", "join",
-		"mutex",   "rwlock-read", "rwlock-write", "cond",    "sem",	  "event",
-		"barrier", "once",	  "waitgroup",	  "group",   "chan-send", "chan-recv",
-		"select",  "fd",	  "timer",	  "offload", "op",	  "pinned",
-	};
+	static const char waits[FIB_WAIT_COUNT][16] = {FIB_LAYOUT_WAIT_NAMES};
 	struct fib_layout *l = &f->layout;
 
 	f->records = records;

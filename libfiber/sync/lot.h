@@ -5,7 +5,7 @@
 
 #include "layout/lot.h"
 
-/* In a child process: nobody waits any more. */
+/* Empty the lot, in a child process. */
 void fib_lot_forget(void);
 
 #endif

@@ -31,7 +31,7 @@ static void test_barrier_lets_all_pass_together(void **state)
 	assert_int_equal(pthread_barrier_destroy(&barrier), 0);
 }
 
-/* Whoever has passed may destroy it and use the memory. */
+/* A caller that has passed may destroy it and use the memory. */
 static void *meet(void *arg)
 {
 	pthread_barrier_t *const b = arg;
@@ -56,7 +56,7 @@ static void test_barrier_may_be_freed_by_one_that_has_passed(void **state)
 	}
 }
 
-static void test_barrier_of_nobody_is_refused(void **state)
+static void test_barrier_for_a_count_of_0_is_refused(void **state)
 {
 	(void)state;
 	assert_int_equal(pthread_barrier_init(&barrier, NULL, 0), EINVAL);
@@ -107,7 +107,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_barrier_lets_all_pass_together),
 		cmocka_unit_test(test_barrier_may_be_freed_by_one_that_has_passed),
-		cmocka_unit_test(test_barrier_of_nobody_is_refused),
+		cmocka_unit_test(test_barrier_for_a_count_of_0_is_refused),
 		cmocka_unit_test(test_barrier_of_processes_is_the_c_librarys),
 		cmocka_unit_test(test_spin_lock_whose_owner_has_yielded_is_got),
 	};

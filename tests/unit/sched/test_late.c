@@ -146,7 +146,7 @@ static void expect_soon(fiber_fn *busy, unsigned fibers, unsigned most)
 	assert_true(late.read <= most);
 }
 
-static void test_late_look_of_one_that_yields_to_nobody(void **state)
+static void test_late_look_of_one_that_yields_alone(void **state)
 {
 	(void)state;
 	expect_soon(yields, 1, MOST);
@@ -174,7 +174,7 @@ static void test_late_look_of_many_that_end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_late_look_of_one_that_yields_to_nobody),
+		cmocka_unit_test(test_late_look_of_one_that_yields_alone),
 		cmocka_unit_test(test_late_look_of_two_that_yield_to_each_other),
 		cmocka_unit_test(test_late_look_of_two_that_wake_each_other),
 		cmocka_unit_test(test_late_look_of_many_that_end),

@@ -164,7 +164,7 @@ static void test_lot_wait_ends_by_a_deadline_or_a_cancellation(void **state)
 	assert_int_equal(fiber_lot_waiters, 0);
 }
 
-static void test_lot_of_many_addresses_mixes_nobody_up(void **state)
+static void test_lot_wakes_of_many_addresses_only_the_right_one(void **state)
 {
 	struct fiber *fibers[WAITERS];
 
@@ -188,7 +188,7 @@ int main(void)
 		cmocka_unit_test(test_lot_wait_that_is_not_needed_returns),
 		cmocka_unit_test(test_lot_waiter_can_be_woken_before_it_waits),
 		cmocka_unit_test(test_lot_wait_ends_by_a_deadline_or_a_cancellation),
-		cmocka_unit_test(test_lot_of_many_addresses_mixes_nobody_up),
+		cmocka_unit_test(test_lot_wakes_of_many_addresses_only_the_right_one),
 	};
 
 	harness_watchdog(100);

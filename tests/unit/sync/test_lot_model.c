@@ -45,7 +45,7 @@ enum broken {
 	NOTHING,
 	COUNTS_LATE,	   /* a waiter counts itself when it is in the queue */
 	LOOKS_BEFORE,	   /* a waiter looks at the word before it has the queue's lock */
-	TAKES_UNMARKED,	   /* who was woken takes the mutex as if nobody else waited */
+	TAKES_UNMARKED,	   /* who was woken takes the mutex as if no other waited */
 	READS_COUNT_FIRST, /* who unlocks looks at the count before the word changes */
 	WAKES_THE_LATE,	   /* a wake-up may go to one whose wait has ended */
 };
@@ -272,7 +272,7 @@ static void run(enum broken rule, const char *rounds, unsigned clocked, struct e
 	explore(e, &first);
 }
 
-static void test_lot_model_lets_in_one_and_forgets_nobody(void **state)
+static void test_lot_model_lets_in_one_and_forgets_none(void **state)
 {
 	static const char *const rounds[] = {"110", "220", "111", "211", "321"};
 	struct explore e;
@@ -323,7 +323,7 @@ static void test_lot_model_that_wakes_one_whose_time_is_over_leaves_a_sleeper(vo
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lot_model_lets_in_one_and_forgets_nobody),
+		cmocka_unit_test(test_lot_model_lets_in_one_and_forgets_none),
 		cmocka_unit_test(
 			test_lot_model_that_counts_or_looks_at_the_wrong_time_leaves_a_sleeper),
 		cmocka_unit_test(test_lot_model_whose_woken_waiter_does_not_mark_leaves_a_sleeper),
