@@ -3,8 +3,8 @@
 #
 # check-layers.sh [--self-test] - check that a file includes only lower layers
 #
-#   base wire layout 0 · arch os 1 · context 2 · stack poll 3 · core 4 · sched 5 · wait 6 · life 7 · watch 8 · sync 9 ·
-#   io 10 · service 11 · runtime 12
+#   base wire layout 0 · arch 1 · os 2 · context 3 · stack poll 4 · core 5 · sched 6 · wait 7 · life 8 · watch 9 · sync 10 ·
+#   io 11 · service 12 · runtime 13
 #
 #   inspect/: text 0 · elf 1 · model 2 · unwind process 3 · symbols corefile 4 · values source threads 5 · query recording 6 · waits 7 · leaks 8 ·
 #   why 9 · render 10

@@ -6,7 +6,7 @@
 
 BEGIN {
 	split("base wire layout arch os context stack poll core sched wait life watch sync io service runtime", name)
-	split("0    0    0      1    1  2       3     3    4    5     6    7    8     9    10 11      12", number)
+	split("0    0    0      1    2  3       4     4    5    6     7    8    9     10   11 12      13", number)
 	for (i in name)
 		layer[name[i]] = number[i]
 	split("text elf model unwind process symbols corefile values source threads query recording waits leaks why render", room)

@@ -65,6 +65,12 @@ void *fib_tls_carrier_call(void)
 	return fib_cpu ? fib_cpu->carrier : NULL;
 }
 
+ptrdiff_t fib_tls_carrier_offset(const void *thread_pointer)
+{
+	(void)thread_pointer;
+	return 0;
+}
+
 void fib_tls_set_carrier(void *carrier)
 {
 	fib_cpu->carrier = carrier;

@@ -79,6 +79,19 @@ bool fib_arch_interrupted(void *ucontext, struct fib_context *ret);
 uint64_t fib_arch_interrupted_sp(const void *ucontext);
 
 /*
+ * The thread pointer, through which code finds thread-locals. _can_move: whether a thread can give
+ * itself another one; the others are called only then. _head: make the head of a new block, at tp,
+ * like the one that the caller has; the table of modules that is in it stays.
+ */
+bool fib_arch_tp_can_move(void);
+void *fib_arch_tp(void);
+void fib_arch_tp_move(void *tp);
+void fib_arch_tp_head(void *tp);
+
+/* The table of modules of the block at tp: its length is in the entry before the first one. */
+void *fib_arch_tp_modules(void *tp);
+
+/*
  * Whether an address may be one that a call returns to: the FIB_ARCH_CALL bytes before it end with a
  * call instruction. A port without stacks to search always answers false.
  */

@@ -25,6 +25,11 @@ fib_noinline void fib_tls_set_carrier(void *carrier)
 	fib_tls_slot = carrier;
 }
 
+fib_noinline ptrdiff_t fib_tls_carrier_offset(const void *thread_pointer)
+{
+	return (char *)&fib_tls_slot - (const char *)thread_pointer;
+}
+
 /* Of a plain thread and its signal handlers. */
 static _Thread_local volatile unsigned depth __attribute__((tls_model("initial-exec")));
 static _Thread_local void (*volatile deferred)(void) __attribute__((tls_model("initial-exec")));

@@ -11,6 +11,7 @@
 #define FIB_BASE_TLS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* The carrier of this thread, NULL on a plain thread. Also from a signal handler. */
 void *fib_tls_carrier_call(void);
@@ -19,6 +20,10 @@ void *fib_tls_carrier_call(void);
 #include "tls_read.h"
 
 void fib_tls_set_carrier(void *carrier);
+
+/* Where fib_tls_carrier() reads, relative to the calling thread's thread pointer. The same in all
+ * threads. */
+ptrdiff_t fib_tls_carrier_offset(const void *thread_pointer);
 
 /*
  * A plain thread takes a lock that its signal handler needs to wake a fiber: sem_post(3) may be

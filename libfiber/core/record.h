@@ -117,9 +117,10 @@ struct fiber {
 	struct fib_exit *exits;		  /* F: exit handlers, last added first */
 	struct fib_layout_labels *labels; /* F: NULL: none set yet; read by the tools */
 	struct fib_locals *locals;	  /* F: NULL: none set */
-	_Atomic uint32_t members;	  /* A: live members of groups that are on its stack */
-	uint8_t held_more;     /* F: locks held exclusively besides held_last, modulo 256 */
-	uint8_t reading;       /* F: 1: it has held locks for reading (reading.h) */
+	void *tls; /* I: its own block of thread-locals, or NULL: those of its carrier */
+	_Atomic uint32_t members; /* A: live members of groups that are on its stack */
+	uint8_t held_more;	  /* F: locks held exclusively besides held_last, modulo 256 */
+	uint8_t reading;	  /* F: 1: it has held locks for reading (reading.h) */
 	_Atomic uint8_t asked; /* A: FIB_CANCELLED, for readers outside; 0 while `cancelled` is 0 */
 	uint8_t masks; /* F: nesting depth; 0 without FIB_CANCEL_MASKED, but readers may see more */
 	void *group;   /* I: the struct fiber_group it is a member of, or NULL */
@@ -127,7 +128,6 @@ struct fiber {
 	const void *held_at;   /* F: where it took it: the address after the call */
 
 	struct fiber *group_owner; /* I: with a group: the fiber whose stack it is on, or NULL */
-	void (*ended)(struct fiber *); /* I: with a group: called when the fiber has exited */
 
 	struct fib_list group_link; /* L the group's lock */
 	/* L sched->background.lock: its node in the list of background fibers, while it is in it */

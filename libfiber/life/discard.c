@@ -4,6 +4,7 @@
 
 #include "core/locals.h"
 #include "core/registry.h"
+#include "os/own_tls.h"
 
 void fib_withdraw_stack(struct fib_carrier *c, struct fiber *fiber)
 {
@@ -22,6 +23,9 @@ void fib_drop_locals(struct fiber *fiber)
 void fib_unmake(struct fiber *fiber)
 {
 	fib_drop_locals(fiber);
+	if (fiber->tls)
+		fib_os_own_tls_give(fiber->tls);
+	fiber->tls = NULL;
 	fib_withdraw_stack(fib_carrier_self(), fiber);
 	fiber->group = NULL;
 	fib_free_record(fib_carrier_self(), fiber);

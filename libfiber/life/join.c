@@ -34,7 +34,9 @@
 #include "life/live_count.h"
 #include "life/cleanup.h"
 #include "os/os.h"
+#include "os/own_tls.h"
 #include "probe.h"
+#include "sched/own_tls.h"
 #include "wait/wait.h"
 
 _Noreturn void fib_die_outside(const char *call)
@@ -116,6 +118,8 @@ static inline _Noreturn void leave_dead(struct fib_carrier *c, struct fiber *fib
 	fib_probe1(exit, fiber->id);
 	if (fib_records(c))
 		fib_recorder_ended(c, fiber);
+	if (fib_unlikely(fib_load(&c->slow_switch) & FIB_SLOW_OWN_TLS) && fiber->tls)
+		fib_own_tls_leave(c, fiber);
 	fib_turn_ends(fiber, now);
 	fib_store(&fiber->since, now);
 	fib_store(&fiber->state, (uint8_t)FIBER_DEAD);
@@ -133,7 +137,7 @@ static inline _Noreturn void leave_dead(struct fib_carrier *c, struct fiber *fib
 		fib_live_raise(&c->ended);
 	}
 	if (fib_unlikely(fiber->group != NULL)) {
-		fiber->ended(fiber);
+		c->above.member_ended(fiber);
 		fiber->group = NULL;
 	}
 	c->current = NULL;
@@ -211,6 +215,10 @@ _Noreturn void fib_fiber_end(struct fiber *fiber)
 		fib_die_outside("fiber_exit");
 	/* The exit leaves every pinned scope. */
 	fiber->pins = 0;
+	if (fib_unlikely(fib_load(&c->slow_switch) & FIB_SLOW_OWN_TLS) && fiber->tls) {
+		fib_os_own_tls_end();
+		c = fib_carrier_self();
+	}
 	if (fib_unlikely(needs_cleanup(fiber))) {
 		run_cleanup(fiber);
 		c = fib_carrier_self();

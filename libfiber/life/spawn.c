@@ -22,12 +22,14 @@
 #include "life/discard.h"
 #include "life/join.h"
 #include "life/live_count.h"
+#include "os/own_tls.h"
 #include "os/os.h"
 #include "probe.h"
+#include "sched/own_tls.h"
 
 #define FLAGS_KNOWN                                                                    \
 	(FIBER_DETACHED | FIBER_BOUND | FIBER_BACKGROUND | FIBER_IDLE | FIBER_UNWIND | \
-	 FIBER_MIGRATES)
+	 FIBER_MIGRATES | FIBER_OWN_TLS)
 
 static struct fiber *self(void)
 {
@@ -77,6 +79,8 @@ void fib_fiber_main(void *arg)
 
 	fib_context_begun(&fiber->announce);
 	fib_order_begin(fiber);
+	if (fib_unlikely(fiber->flags & FIBER_OWN_TLS))
+		fib_os_own_tls_begin();
 	fiber->result.value = fiber->fn(fiber->arg);
 	fib_choice_exit(fiber->fn);
 	fib_fiber_end(fiber);
@@ -161,6 +165,17 @@ static inline void describe(struct fiber *fiber, const struct fiber *parent, fib
 	fiber->parker.fiber = fiber;
 }
 
+static int provide_tls(const struct fiber_attr *attr, struct fiber *fiber)
+{
+	const char *why;
+	int rc;
+
+	if (!attr || !(attr->flags & FIBER_OWN_TLS))
+		return 0;
+	rc = fib_own_tls_check(&why);
+	return rc == 0 ? fib_os_own_tls_take(&fiber->tls) : rc;
+}
+
 static fib_noinline void apply(const struct fiber_attr *attr, struct fiber *fiber)
 {
 	fiber->flags = (uint8_t)attr->flags;
@@ -198,6 +213,11 @@ int fib_make(const struct fiber_attr *attr, const struct fib_sched *s, fiber_fn 
 		if (rc < 0)
 			fib_withdraw_stack(c, fiber);
 	}
+	if (rc == 0) {
+		rc = provide_tls(attr, fiber);
+		if (rc < 0)
+			fib_withdraw_stack(c, fiber);
+	}
 	if (rc < 0) {
 		fib_drop_locals(fiber);
 		fib_record_give(fib_records_of(c), fiber);
@@ -218,7 +238,9 @@ static fib_always_inline void start(struct fib_sched *s, struct fiber *fiber)
 	fiber->sched = s;
 	if (s->shared_fpu)
 		fib_context_share(&fiber->context);
-	if (s->binds && !(fiber->flags & FIBER_MIGRATES))
+	if (fiber->flags & FIBER_OWN_TLS)
+		fib_own_tls_enable(s);
+	else if (s->binds && !(fiber->flags & FIBER_MIGRATES))
 		fiber->flags |= FIBER_BOUND;
 	/* Bound fibers are spread over the carriers by their number. */
 	if (fiber->flags & FIBER_BOUND)

@@ -26,6 +26,7 @@
 #include "io/name.h"
 #include "io/table.h"
 #include "life/offload.h"
+#include "os/own_tls.h"
 #include "runtime/runtime.h"
 #include "stack/pool.h"
 #include "sync/lot.h"
@@ -42,10 +43,12 @@ static void before(void)
 	fib_stack_lock_pool();
 	fib_offload_lock();
 	fib_thread_wait_lock();
+	fib_os_own_tls_lock();
 }
 
 static void in_parent(void)
 {
+	fib_os_own_tls_unlock();
 	fib_thread_wait_unlock();
 	fib_offload_unlock();
 	fib_stack_unlock_pool();

@@ -16,6 +16,7 @@
 #include "os/os.h"
 #include "sched/sched.h"
 #include "sched/turn.h"
+#include "sync/group.h"
 #include "wait/cancel.h"
 #include "wait/pinned.h"
 #include "watch/crowd.h"
@@ -27,6 +28,7 @@ static const struct fib_above above = {
 	.bury = fib_reap,
 	.tell_ended = fib_live_notify,
 	.tell_cancelled = fib_background_note_cancel,
+	.member_ended = fib_group_member_ended,
 	.carrier_begins = fib_longrun_enter,
 };
 

@@ -199,11 +199,13 @@ void *fib_carrier_main(void *arg)
 
 	c->sights = sights;
 	fib_tls_set_carrier(c);
+	c->tp = fib_arch_tp();
+	c->tls_offset = fib_tls_carrier_offset(c->tp);
 	fib_os_thread_name("fiber-carrier");
 	if (__cxa_get_globals)
 		c->exceptions = __cxa_get_globals();
 	if (c->exceptions)
-		c->slow_switch = FIB_SLOW_EXCEPTIONS;
+		fib_or(&c->slow_switch, FIB_SLOW_EXCEPTIONS);
 	/*
 	 * Without an alternate stack a stack overflow still ends the program, but with less
 	 * information.

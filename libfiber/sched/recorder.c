@@ -137,8 +137,10 @@ void fib_recorder_release(struct fib_sched *s)
 void fib_recorder_apply(struct fib_carrier *c)
 {
 	c->recorder = fib_load_acquire(&c->sched->recording); /* pairs: recorder.on */
-	c->slow_switch = (uint8_t)((c->slow_switch & ~FIB_SLOW_RECORDS) |
-				   (c->recorder ? FIB_SLOW_RECORDS : 0));
+	if (c->recorder)
+		fib_or(&c->slow_switch, FIB_SLOW_RECORDS);
+	else if (fib_records(c))
+		fib_and(&c->slow_switch, (uint8_t)~FIB_SLOW_RECORDS);
 }
 
 /* -- by carriers -- */

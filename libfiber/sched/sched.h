@@ -49,6 +49,7 @@ struct fib_exceptions {
 /* bits of slow_switch */
 #define FIB_SLOW_EXCEPTIONS 1u /* there is C++: an exception may be in progress */
 #define FIB_SLOW_RECORDS    2u /* events are recorded: recorder.c */
+#define FIB_SLOW_OWN_TLS    4u /* fibers have thread-locals of their own: own_tls.h */
 
 /*
  * Functions of life/ and watch/ that a carrier calls, each off the hot path: sched/ must not depend
@@ -58,6 +59,7 @@ struct fib_above {
 	void (*bury)(struct fib_carrier *c);	 /* c->departed has been left: wake its joiner */
 	void (*tell_ended)(struct fib_sched *s); /* wake callers that wait until s has no fibers */
 	void (*tell_cancelled)(struct fiber *fiber); /* a cancelled fiber waits or yields */
+	void (*member_ended)(struct fiber *fiber);   /* a member of a group has exited */
 	void (*carrier_begins)(
 		struct fib_carrier *c); /* c has made all other system calls of its start */
 };
@@ -75,16 +77,16 @@ struct fib_carrier {
 	struct fiber *pending; /* C: to run next, once it has left its other carrier */
 	/* I: this thread's; NULL without C++ */
 	struct fib_exceptions *exceptions;
-	bool searching;	     /* C: counted in idle.word */
-	uint8_t naps;	     /* C: searches in a row that found only work to leave alone; idle.c */
-	uint8_t slow_switch; /* C: FIB_SLOW_*: extra work at a switch */
-	unsigned locks;	     /* C: counts down to the next check of the turn: turn.h */
-	struct fib_sole_mark *sole;	    /* C: NULL: others use the objects too */
-	struct fiber *_Atomic woken;	    /* A: the fiber that was woken last, taken first */
-	_Atomic uint32_t clocked;	    /* C writes, A reads: how often it has set the clock */
-	uint32_t clocked_seen;		    /* the service thread's */
-	_Atomic uint64_t spawned;	    /* C writes, A reads: live_count.c */
-	_Atomic uint64_t ended;		    /* C writes, A reads: live_count.c */
+	bool searching; /* C: counted in idle.word */
+	uint8_t naps;	/* C: searches in a row that found only work to leave alone; idle.c */
+	_Atomic uint8_t slow_switch; /* A, read by C: FIB_SLOW_*: extra work at a switch */
+	unsigned locks;		     /* C: counts down to the next check of the turn: turn.h */
+	struct fib_sole_mark *sole;  /* C: NULL: others use the objects too */
+	struct fiber *_Atomic woken; /* A: the fiber that was woken last, taken first */
+	_Atomic uint32_t clocked;    /* C writes, A reads: how often it has set the clock */
+	uint32_t clocked_seen;	     /* the service thread's */
+	_Atomic uint64_t spawned;    /* C writes, A reads: live_count.c */
+	_Atomic uint64_t ended;	     /* C writes, A reads: live_count.c */
 	struct fib_start_queue start_queue; /* own lock: fibers that have not started */
 	struct fib_runqueue queue;	    /* C put and take, A:runqueue.* steal */
 	struct fib_inbox inbox;		    /* A: for fibers bound to this carrier */
@@ -107,6 +109,8 @@ struct fib_carrier {
 	struct fib_sight *sights; /* C: what its last search saw: steal.c */
 	_Atomic uint32_t cpu;	  /* C writes, A reads: where it ran at its last look outside */
 	pthread_t thread;	  /* I */
+	void *tp;		  /* C: the thread's own thread pointer ... */
+	ptrdiff_t tls_offset;	  /* C: ... and where fib_tls_carrier() reads, relative to one */
 	void *altstack;		  /* C */
 	struct fib_above above;	  /* I */
 	struct fib_recorder *recorder; /* C: NULL: not recording */
@@ -159,6 +163,7 @@ struct fib_sched {
 	uint8_t held_policy;		  /* I: enum fiber_held_policy */
 	bool unwind;			  /* I: fibers unwind on exit (unwind.c) */
 	bool binds;			  /* I: fibers are bound unless they have FIBER_MIGRATES */
+	_Atomic bool own_tls;		  /* A: all carriers have FIB_SLOW_OWN_TLS */
 	bool shared_fpu;		  /* I: fibers share their carrier's FPU control words */
 	struct fib_background background; /* own lock */
 	_Atomic int64_t long_run;	  /* A: ns a fiber may hold its carrier; 0: no limit */
@@ -185,7 +190,7 @@ static inline struct fiber *fib_self(void)
 /* Returns whether carrier c records events. Carrier c only. */
 static inline bool fib_records(const struct fib_carrier *c)
 {
-	return fib_unlikely(c->slow_switch & FIB_SLOW_RECORDS);
+	return fib_unlikely(fib_load(&c->slow_switch) & FIB_SLOW_RECORDS);
 }
 
 /* Exchange c->woken, the fiber woken last. Carrier c only. */

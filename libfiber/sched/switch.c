@@ -20,6 +20,7 @@
 #include "os/os.h"
 #include "probe.h"
 #include "sched/astray.h"
+#include "sched/own_tls.h"
 
 #define TOGETHER 4u
 #define YIELD_LINES \
@@ -165,7 +166,7 @@ static inline void start_running(struct fib_carrier *c, struct fiber *fiber, int
  * carrier.
  */
 static fib_always_inline void switch_plain(struct fib_carrier *c, struct fiber *fiber,
-					   struct fiber *next, int64_t now, bool records)
+					   struct fiber *next, int64_t now, unsigned slow)
 {
 	struct fib_context *to = &c->idle;
 	struct fib_announce *to_announce = &c->announce;
@@ -173,7 +174,7 @@ static fib_always_inline void switch_plain(struct fib_carrier *c, struct fiber *
 	/* pairs: record.seq */
 	if (next && !(fib_load_acquire(&next->seq) & 1)) {
 		fib_probe2(switch, fiber->id, next->id);
-		if (records)
+		if (slow & FIB_SLOW_RECORDS)
 			fib_recorder_ran(c, fiber, next);
 		start_running(c, next, now);
 		if (fib_unlikely(!is_started(next)))
@@ -181,12 +182,14 @@ static fib_always_inline void switch_plain(struct fib_carrier *c, struct fiber *
 		to = &next->context;
 		to_announce = &next->announce;
 	} else {
-		if (records)
+		if (slow & FIB_SLOW_RECORDS)
 			fib_recorder_ran(c, fiber, NULL);
 		c->pending = next;
 		c->current = NULL;
 		fib_probe2(switch, fiber->id, c->current); /* NULL here and below: no fiber */
 	}
+	if (slow & FIB_SLOW_OWN_TLS)
+		fib_use_tls(c, c->current ? c->current->tls : NULL);
 	fib_context_switch(&fiber->context, &fiber->announce, to, to_announce, &fiber->seq);
 }
 
@@ -195,10 +198,10 @@ static inline bool in_exception(const struct fib_carrier *c)
 	return c->exceptions && (c->exceptions->caught || c->exceptions->uncaught);
 }
 
-static fib_noinline void switch_recording(struct fib_carrier *c, struct fiber *fiber,
-					  struct fiber *next, int64_t now)
+static fib_noinline void switch_with(struct fib_carrier *c, struct fiber *fiber, struct fiber *next,
+				     int64_t now, unsigned slow)
 {
-	switch_plain(c, fiber, next, now, true);
+	switch_plain(c, fiber, next, now, slow);
 }
 
 /*
@@ -211,10 +214,7 @@ static fib_noinline void switch_in_exception(struct fib_carrier *c, struct fiber
 	const struct fib_exceptions mine = *c->exceptions;
 
 	*c->exceptions = (struct fib_exceptions){NULL, 0};
-	if (fib_records(c))
-		switch_recording(c, fiber, next, now);
-	else
-		switch_plain(c, fiber, next, now, false);
+	switch_with(c, fiber, next, now, fib_load(&c->slow_switch));
 	*fib_carrier_self()->exceptions = mine;
 }
 
@@ -223,18 +223,17 @@ static fib_noinline void switch_slow(struct fib_carrier *c, struct fiber *fiber,
 {
 	if (in_exception(c))
 		switch_in_exception(c, fiber, next, now);
-	else if (fib_records(c))
-		switch_recording(c, fiber, next, now);
 	else
-		switch_plain(c, fiber, next, now, false);
+		switch_with(c, fiber, next, now, fib_load(&c->slow_switch));
 }
 
 static fib_always_inline void switch_fiber(struct fib_carrier *c, struct fiber *fiber,
 					   struct fiber *next, int64_t now)
 {
-	if (fib_likely(!c->slow_switch) ||
-	    (c->slow_switch == FIB_SLOW_EXCEPTIONS && !in_exception(c)))
-		switch_plain(c, fiber, next, now, false);
+	const unsigned slow = fib_load(&c->slow_switch);
+
+	if (fib_likely(!slow) || (slow == FIB_SLOW_EXCEPTIONS && !in_exception(c)))
+		switch_plain(c, fiber, next, now, 0);
 	else
 		switch_slow(c, fiber, next, now);
 }
@@ -247,6 +246,8 @@ void fib_switch_in(struct fib_carrier *c, struct fiber *fiber)
 	start_running(c, fiber, fib_coarse_now());
 	if (!is_started(fiber))
 		start_fiber(c, fiber);
+	if (fib_load(&c->slow_switch) & FIB_SLOW_OWN_TLS)
+		fib_use_tls(c, fiber->tls);
 	fib_context_switch(&c->idle, &c->announce, &fiber->context, &fiber->announce, &c->left);
 	/* What the register held, a fiber perhaps: 'fibertrace leaks' would take it for a handle. */
 	c->idle.fp = 0;
@@ -418,7 +419,8 @@ _Noreturn void fib_switch_out_dead(struct fib_carrier *c, const struct fib_stack
 	 */
 	if (next && fib_unlikely(next->flags & FIBER_BACKGROUND))
 		c->above.tell_ended(c->sched);
-	if (fib_unlikely(c->slow_switch) && in_exception(c)) /* the fiber exits in a catch block */
+	if (fib_unlikely(fib_load(&c->slow_switch)) &&
+	    in_exception(c)) /* the fiber exits in a catch block */
 		*c->exceptions = (struct fib_exceptions){NULL, 0};
 	/* pairs: record.seq */
 	if (!next || (fib_load_acquire(&next->seq) & 1)) {
@@ -436,6 +438,8 @@ _Noreturn void fib_switch_out_dead(struct fib_carrier *c, const struct fib_stack
 	if (fib_records(c))
 		fib_recorder_ran_after_end(c, next);
 	start_running(c, next, fib_coarse_now());
+	if (fib_unlikely(fib_load(&c->slow_switch) & FIB_SLOW_OWN_TLS))
+		fib_use_tls(c, next->tls);
 	if (is_started(next)) {
 		fib_stack_give(&c->stacks, stack);
 	} else if (fib_announce_restarts() && stack->class == next->stack.class) {

@@ -4,7 +4,7 @@
  *
  * Members are linked through their records, under the lock of the group's wait queue. A member is
  * spawned detached, because no caller gets a handle to it. When it exits, and while it still has
- * its record, it calls member_ended().
+ * its record, its carrier calls fib_group_member_ended().
  *
  * A group usually is on a waiter's stack. The call that takes `live` to 0 claims all waiters under
  * the lock and does not touch the group after the unlock. A member that fails is counted until it
@@ -30,6 +30,7 @@
 #include "order.h"
 #include "life/discard.h"
 #include "life/spawn.h"
+#include "sync/group.h"
 #include "wait/wait.h"
 #include "wait/wait_queue.h"
 
@@ -135,7 +136,7 @@ static void disown(struct fiber *fiber)
 }
 
 /* Called by a member as the last step of its exit. */
-static void member_ended(struct fiber *fiber)
+void fib_group_member_ended(struct fiber *fiber)
 {
 	struct fiber_group *group = fiber->group;
 	const int error = fiber->result.error;
@@ -171,7 +172,6 @@ static bool enter(struct fiber_group *group, struct fiber *spawner, struct fiber
 
 	fiber->group = group;
 	fiber->group_owner = owner_of(group, spawner);
-	fiber->ended = member_ended;
 	fib_or(&fiber->life, FIB_LIFE_DETACHED);
 	fib_queue_lock(&group->waiters);
 	open = !group->cancelled;

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * own_tls.h - blocks of thread-locals for fibers
+ *
+ * A block is what the C library makes for a thread: the thread-locals of all modules, and its own
+ * record of the thread behind them. `tp` is the thread pointer that code has while it uses the block.
+ */
+#ifndef FIB_OS_OWN_TLS_H
+#define FIB_OS_OWN_TLS_H
+
+#include <stddef.h>
+
+/*
+ * Find what is needed. home: the thread pointer of the calling thread itself, if it uses another one
+ * now, or NULL; also from a signal handler. Returns 0; -ENOTSUP with *ret_why, a sentence without a
+ * full stop. By a thread that uses its own block.
+ */
+int fib_os_own_tls_find(void *(*home)(void), const char **ret_why);
+
+/* After fib_os_own_tls_find(): a block with initial values. 0 and *ret, or -ENOMEM. */
+int fib_os_own_tls_take(void **ret);
+/* Nothing uses the block any more. A later _take() may return it. */
+void fib_os_own_tls_give(void *tp);
+
+/* Called first, and last, by what uses the block. _end runs destructors of C++: it may wait. */
+void fib_os_own_tls_begin(void);
+void fib_os_own_tls_end(void);
+
+/* A word for the user of the block; NULL in one that was taken. */
+void **fib_os_own_tls_word(void *tp);
+/* Whether tp is that of a block that was taken here, not of a thread. */
+int fib_os_own_tls_is(void *tp);
+
+/* Around fork(). */
+void fib_os_own_tls_lock(void);
+void fib_os_own_tls_unlock(void);
+
+#endif
