@@ -106,11 +106,19 @@ bool fpx_late(ssize_t n, int64_t deadline)
 	return n == -ETIMEDOUT && deadline != FIBER_FOREVER && fiber_now() >= deadline;
 }
 
+static void go_on(void)
+{
+}
+
+void (*fpx_on_cancelled)(void) = go_on;
+
 /* Not inlined: errno may have another address than before the wait. */
 __attribute__((noinline)) ssize_t fpx_result(ssize_t n)
 {
 	if (n >= 0)
 		return n;
+	if (n == -ECANCELED)
+		fpx_on_cancelled();
 	errno = (int)-n;
 	return -1;
 }

@@ -27,6 +27,12 @@ int fpx_nonblocking(int fd);
 /* Whether -ETIMEDOUT says that the deadline has passed. It may be an error of the connection too. */
 bool fpx_late(ssize_t n, int64_t deadline);
 
+/*
+ * Called when a call returns because its fiber is cancelled; it may end the fiber. Set before the first
+ * fiber.
+ */
+extern void (*fpx_on_cancelled)(void);
+
 /* Return n, or -1 with errno set from a negative n. */
 ssize_t fpx_result(ssize_t n);
 

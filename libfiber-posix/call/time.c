@@ -25,6 +25,8 @@ static int sleep_ns(const struct timespec *time, int64_t *ret_left)
 	const int64_t deadline = fpx_deadline_after(time);
 	int rc = fiber_sleep_until(deadline);
 
+	if (rc == -ECANCELED)
+		fpx_on_cancelled();
 	*ret_left = deadline - fiber_now();
 	if (rc == 0 || *ret_left < 0)
 		*ret_left = 0;

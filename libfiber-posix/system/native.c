@@ -14,10 +14,14 @@
 
 #include "system/system.h"
 
-/* Set *call to the definition of the name that comes after this library. */
+void *fpx_find(const char *name)
+{
+	return fpx_is_dynamic() ? dlsym(RTLD_NEXT, name) : NULL;
+}
+
 static bool find(const char *name, void *call)
 {
-	void *const found = fpx_is_dynamic() ? dlsym(RTLD_NEXT, name) : NULL;
+	void *const found = fpx_find(name);
 
 	if (found)
 		memcpy(call, &found, sizeof found);
@@ -32,15 +36,26 @@ static bool find(const char *name, void *call)
 		return fpx_native.name arguments;   \
 	}
 
+#define EARLY_VOID(result, name, parameters, arguments) \
+	static result early_##name parameters           \
+	{                                               \
+		if (!find(#name, &fpx_native.name))     \
+			name arguments;                 \
+		else                                    \
+			fpx_native.name arguments;      \
+	}
+
 FPX_NATIVE_CALLS(EARLY)
+FPX_NATIVE_VOIDS(EARLY_VOID)
 
 #define FIRST(result, name, parameters, arguments) .name = early_##name,
 
-struct fpx_native fpx_native = {FPX_NATIVE_CALLS(FIRST)};
+struct fpx_native fpx_native = {FPX_NATIVE_CALLS(FIRST) FPX_NATIVE_VOIDS(FIRST)};
 
 #define FIND(result, name, parameters, arguments) find(#name, &fpx_native.name);
 
 void fpx_find_native(void)
 {
 	FPX_NATIVE_CALLS(FIND)
+	FPX_NATIVE_VOIDS(FIND)
 }

@@ -9,7 +9,10 @@
 #define FPX_SYSTEM_NATIVE_H
 
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
+#include <signal.h>
+#include <threads.h>
 #include <time.h>
 
 /* clang-format off */
@@ -48,7 +51,41 @@
 	X(int, pthread_barrier_destroy, (pthread_barrier_t *a), (a))                               \
 	X(int, pthread_spin_lock, (pthread_spinlock_t *a), (a))                                    \
 	X(int, pthread_join, (pthread_t a, void **b), (a, b))
-#define FPX_NATIVE_CALLS(X) FPX_NATIVE_FAST(X) FPX_NATIVE_OTHERS(X)
+/* Those that concern a thread that may be a fiber. */
+#define FPX_NATIVE_THREADS(X)                                                                     \
+	X(int, pthread_create, (pthread_t *a, const pthread_attr_t *b, void *(*c)(void *),         \
+		void *d), (a, b, c, d))                                                            \
+	X(int, pthread_tryjoin_np, (pthread_t a, void **b), (a, b))                                \
+	X(int, pthread_timedjoin_np, (pthread_t a, void **b, const struct timespec *c), (a, b, c)) \
+	X(int, pthread_clockjoin_np, (pthread_t a, void **b, clockid_t c,                          \
+		const struct timespec *d), (a, b, c, d))                                           \
+	X(int, pthread_detach, (pthread_t a), (a))                                                 \
+	X(int, pthread_cancel, (pthread_t a), (a))                                                 \
+	X(int, pthread_setcancelstate, (int a, int *b), (a, b))                                    \
+	X(int, pthread_key_create, (pthread_key_t *a, void (*b)(void *)), (a, b))                  \
+	X(int, pthread_key_delete, (pthread_key_t a), (a))                                         \
+	X(int, pthread_setname_np, (pthread_t a, const char *b), (a, b))                           \
+	X(int, pthread_getname_np, (pthread_t a, char *b, size_t c), (a, b, c))                    \
+	X(int, pthread_getattr_np, (pthread_t a, pthread_attr_t *b), (a, b))                       \
+	X(int, pthread_kill, (pthread_t a, int b), (a, b))                                         \
+	X(int, pthread_getcpuclockid, (pthread_t a, clockid_t *b), (a, b))                         \
+	X(int, pthread_setaffinity_np, (pthread_t a, size_t b, const cpu_set_t *c), (a, b, c))     \
+	X(int, pthread_getaffinity_np, (pthread_t a, size_t b, cpu_set_t *c), (a, b, c))           \
+	X(int, pthread_setschedparam, (pthread_t a, int b, const struct sched_param *c), (a, b, c))\
+	X(int, pthread_getschedparam, (pthread_t a, int *b, struct sched_param *c), (a, b, c))     \
+	X(int, pthread_setschedprio, (pthread_t a, int b), (a, b))                                 \
+	X(int, thrd_create, (thrd_t *a, thrd_start_t b, void *c), (a, b, c))                       \
+	X(int, pthread_sigmask, (int a, const sigset_t *b, sigset_t *c), (a, b, c))                \
+	X(int, sigprocmask, (int a, const sigset_t *b, sigset_t *c), (a, b, c))                    \
+	X(int, raise, (int a), (a))                                                                \
+	X(int, sigtimedwait, (const sigset_t *a, siginfo_t *b, const struct timespec *c), (a, b, c))\
+	X(int, sigwaitinfo, (const sigset_t *a, siginfo_t *b), (a, b))                             \
+	X(int, sigwait, (const sigset_t *a, int *b), (a, b))
+#define FPX_NATIVE_VOIDS(X)                                                                       \
+	X(void, pthread_exit, (void *a), (a))                                                      \
+	X(void, pthread_testcancel, (void), ())
+#define FPX_NATIVE_CALLS(X) \
+	FPX_NATIVE_FAST(X) FPX_NATIVE_OTHERS(X) FPX_NATIVE_THREADS(X)
 /* clang-format on */
 
 #define FPX_NATIVE_MEMBER(result, name, parameters, arguments) result(*name) parameters;
@@ -56,9 +93,13 @@
 /* I: set when the library is loaded, or at the first call. Never NULL. */
 struct fpx_native {
 	FPX_NATIVE_CALLS(FPX_NATIVE_MEMBER)
+	FPX_NATIVE_VOIDS(FPX_NATIVE_MEMBER)
 };
 
 extern struct fpx_native fpx_native;
+
+/* The definition of a name that comes after this library, or NULL. */
+void *fpx_find(const char *name);
 
 /* Set all of it. While the process has one thread. */
 void fpx_find_native(void);

@@ -17,6 +17,7 @@
 #include "threads/once.h"
 #include "threads/rwlock.h"
 #include "threads/sem.h"
+#include "threads/thread.h"
 
 #define TRIES 100 /* of a spin lock before the fiber yields */
 
@@ -242,6 +243,8 @@ int fiber_posix_pthread_join(pthread_t thread, void **ret)
 {
 	int rc;
 
+	if (fpx_thread_is(thread))
+		return fpx_thread_join(thread, ret, FIBER_FOREVER);
 	if (!fpx_parks())
 		return fpx_native.pthread_join(thread, ret);
 	fiber_cancel_mask();

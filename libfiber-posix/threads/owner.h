@@ -20,7 +20,7 @@ struct fpx_owner {
 
 #define FPX_FIBER_MARK 0x40000000u /* threads have smaller numbers (PID_MAX_LIMIT is 2^22) */
 
-/* The number of the calling thread. */
+/* The number that the C library has for the calling thread. */
 int fpx_thread_number(void);
 
 extern struct fib_layout fiber_registry;

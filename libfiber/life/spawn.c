@@ -22,6 +22,7 @@
 #include "life/discard.h"
 #include "life/join.h"
 #include "life/live_count.h"
+#include "life/own_thread.h"
 #include "os/own_tls.h"
 #include "os/os.h"
 #include "probe.h"
@@ -79,9 +80,9 @@ void fib_fiber_main(void *arg)
 
 	fib_context_begun(&fiber->announce);
 	fib_order_begin(fiber);
-	if (fib_unlikely(fiber->flags & FIBER_OWN_TLS))
-		fib_os_own_tls_begin();
-	fiber->result.value = fiber->fn(fiber->arg);
+	fiber->result.value = fib_unlikely(fiber->flags & FIBER_OWN_TLS)
+				      ? fib_own_thread_run(fiber->fn, fiber->arg)
+				      : fiber->fn(fiber->arg);
 	fib_choice_exit(fiber->fn);
 	fib_fiber_end(fiber);
 }

@@ -8,6 +8,7 @@
 #ifndef FIB_OS_OWN_TLS_H
 #define FIB_OS_OWN_TLS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /*
@@ -29,7 +30,10 @@ void fib_os_own_tls_end(void);
 /* A word for the user of the block; NULL in one that was taken. */
 void **fib_os_own_tls_word(void *tp);
 /* Whether tp is that of a block that was taken here, not of a thread. */
-int fib_os_own_tls_is(void *tp);
+bool fib_os_own_tls_is(const void *tp);
+
+/* The number in the block that the caller uses, or 0. */
+int fib_os_own_tls_number(void);
 
 /* Around fork(). */
 void fib_os_own_tls_lock(void);

@@ -335,7 +335,19 @@ void **fib_os_own_tls_word(void *tp)
 	return &block_of(tp)->word;
 }
 
-int fib_os_own_tls_is(void *tp)
+static int number_in(const void *tp)
 {
-	return libc.record && *(int *)at(tp, libc.number) > NUMBER_LEAST;
+	return *(const int *)((const char *)tp + libc.number);
+}
+
+bool fib_os_own_tls_is(const void *tp)
+{
+	return libc.record && number_in(tp) > NUMBER_LEAST;
+}
+
+int fib_os_own_tls_number(void)
+{
+	const void *tp = fib_arch_tp();
+
+	return fib_os_own_tls_is(tp) ? number_in(tp) : 0;
 }

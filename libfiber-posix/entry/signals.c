@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * signals.c - signals of threads that are fibers
+ *
+ * In the shared library alone, as pthreads.c.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+
+#include "call/off_carrier.h"
+#include "call/park.h"
+#include "entry/entry.h"
+#include "system/native.h"
+#include "threads/thread.h"
+
+FPX_ENTRY int pthread_sigmask(int how, const sigset_t *set, sigset_t *before)
+{
+	struct fpx_mask *mask = fpx_is_libfiber(FPX_CALLER) ? NULL : fpx_thread_mask();
+
+	return mask ? fpx_mask_change(mask, how, set, before)
+		    : fpx_native.pthread_sigmask(how, set, before);
+}
+
+FPX_ENTRY int sigprocmask(int how, const sigset_t *set, sigset_t *before)
+{
+	struct fpx_mask *mask = fpx_is_libfiber(FPX_CALLER) ? NULL : fpx_thread_mask();
+
+	return mask ? (int)fpx_result(-fpx_mask_change(mask, how, set, before))
+		    : fpx_native.sigprocmask(how, set, before);
+}
+
+/* A fiber has no thread that a signal could interrupt: it is the process's. */
+FPX_ENTRY int pthread_kill(pthread_t thread, int number)
+{
+	if (!fpx_thread_is(thread))
+		return fpx_native.pthread_kill(thread, number);
+	if (fiber_state(fpx_thread_fiber(thread)) == FIBER_DEAD)
+		return number ? ESRCH : 0;
+	return fpx_signal_process(number);
+}
+
+FPX_ENTRY int raise(int number)
+{
+	if (!fpx_thread_mask() || fpx_is_libfiber(FPX_CALLER))
+		return fpx_native.raise(number);
+	return (int)fpx_result(-fpx_signal_process(number));
+}
+
+/* -- wait for a signal: on a thread, which blocks all -- */
+
+struct waiting {
+	const sigset_t *set;
+	siginfo_t *info;
+	const struct timespec *time;
+	int rc;
+};
+
+static void *wait_there(void *arg)
+{
+	struct waiting *w = arg;
+
+	w->rc = fpx_native.sigtimedwait(w->set, w->info, w->time);
+	if (w->rc < 0)
+		w->rc = -errno;
+	return NULL;
+}
+
+/* Returns the number of a signal, or a negative errno. */
+static int wait_off_carrier(const sigset_t *set, siginfo_t *info, const struct timespec *time)
+{
+	struct waiting w = {set, info, time, 0};
+	const int rc = fpx_off_carrier(wait_there, &w);
+
+	return rc < 0 ? rc : w.rc;
+}
+
+FPX_ENTRY int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *time)
+{
+	return fpx_enters(FPX_CALLER) && fpx_parks()
+		       ? (int)fpx_result(wait_off_carrier(set, info, time))
+		       : fpx_native.sigtimedwait(set, info, time);
+}
+
+FPX_ENTRY int sigwaitinfo(const sigset_t *set, siginfo_t *info)
+{
+	return fpx_enters(FPX_CALLER) && fpx_parks()
+		       ? (int)fpx_result(wait_off_carrier(set, info, NULL))
+		       : fpx_native.sigwaitinfo(set, info);
+}
+
+FPX_ENTRY int sigwait(const sigset_t *set, int *ret)
+{
+	int rc;
+
+	if (!fpx_enters(FPX_CALLER) || !fpx_parks())
+		return fpx_native.sigwait(set, ret);
+	do {
+		rc = wait_off_carrier(set, NULL, NULL);
+	} while (rc == -EINTR);
+	if (rc < 0)
+		return -rc;
+	*ret = rc;
+	return 0;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * signals.h - signal masks of threads that are fibers
+ *
+ * Carriers block all signals, so the system delivers those of the process to its first thread, home.
+ */
+#ifndef FPX_THREADS_SIGNALS_H
+#define FPX_THREADS_SIGNALS_H
+
+#include <signal.h>
+#include <stdbool.h>
+
+/* The mask of a thread that is a fiber. */
+struct fpx_mask {
+	sigset_t blocked;
+};
+
+/* A thread begins, with the mask of the one that makes it (NULL: of the calling thread); it ends. */
+void fpx_mask_begin(struct fpx_mask *mask, const struct fpx_mask *maker);
+void fpx_mask_end(struct fpx_mask *mask);
+
+/* pthread_sigmask(3). Returns 0 or EINVAL. */
+int fpx_mask_change(struct fpx_mask *mask, int how, const sigset_t *set, sigset_t *before);
+
+/* kill(2) of the process. When it returns, a handler has run if no thread was to block the signal. */
+int fpx_signal_process(int number);
+
+/* The calling thread is home: before the first fiber begins. Then wait for signals and handle them,
+ * until fpx_home_leave(). */
+void fpx_home_begin(void);
+void fpx_home_stay(void);
+void fpx_home_leave(void);
+
+#endif

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * thread.c - make, end and join threads that are fibers
+ *
+ * The C library's own pthread_exit(3) unwinds the stack, runs cleanup handlers, and jumps to the
+ * function that started the thread. Here run() is that function: it registers itself as a cleanup
+ * handler does.
+ *
+ * Race (thread.state): the fiber's end, and a caller that detaches it, change the state by one swap
+ * each. The second one releases the thread. A fiber that ends first keeps its block, which is its
+ * pthread_t, until it is joined or detached; one that ends second gives it back when it leaves.
+ */
+#include "threads/thread.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+
+#include <fiber/fiber.h>
+#include <fiber/time.h>
+
+#include "call/park.h"
+#include "layout/layout.h"
+#include "layout/own_tls.h"
+#include "system/native.h"
+#include "threads/keys.h"
+
+enum { JOINABLE, DETACHED, ENDED };
+
+struct thread {
+	struct fiber *fiber;
+	void *value;	      /* F: what it returned, or gave to pthread_exit(3) */
+	int state;	      /* A: thread.state */
+	bool cancelled;	      /* A: pthread_cancel(3) was called */
+	bool uncancelled;     /* F: pthread_setcancelstate(PTHREAD_CANCEL_DISABLE) */
+	bool exits;	      /* F: it ends */
+	struct fpx_mask mask; /* F */
+};
+
+/* In the frame of run(). */
+struct start {
+	__pthread_unwind_buf_t jump;
+	void *value;
+};
+
+static struct fiber_runtime *adopter; /* A */
+static size_t default_stack;	      /* I: with adopter */
+static fiber_key_t start_key;	      /* I: of the struct start of a fiber that runs */
+
+bool fpx_thread_adopts(void)
+{
+	return __atomic_load_n(&adopter, __ATOMIC_ACQUIRE) != NULL;
+}
+
+bool fpx_thread_is(pthread_t thread)
+{
+	return fiber_own_tls_is((void *)thread);
+}
+
+static struct thread *thread_of(pthread_t thread)
+{
+	return *fiber_own_tls_word((void *)thread);
+}
+
+/* NULL: not one that was made here. Not inlined: its caller may be on another thread later. */
+static __attribute__((noinline)) struct thread *self(void)
+{
+	return fiber_self() && fpx_thread_is(pthread_self()) ? thread_of(pthread_self()) : NULL;
+}
+
+struct fiber *fpx_thread_fiber(pthread_t thread)
+{
+	return thread_of(thread)->fiber;
+}
+
+/* -- run it -- */
+
+/* The fiber's part of thread.state. */
+static void end(struct thread *t, void *value)
+{
+	int state = JOINABLE;
+
+	t->value = value;
+	if (__atomic_compare_exchange_n(&t->state, &state, ENDED, false, __ATOMIC_ACQ_REL,
+					__ATOMIC_ACQUIRE))
+		return;
+	*fiber_own_tls_word((void *)pthread_self()) = NULL;
+	free(t);
+}
+
+static void *run(fiber_fn *fn, void *arg)
+{
+	struct start start = {.value = NULL};
+
+	fiber_setspecific(start_key, &start);
+	if (!__sigsetjmp_cancel(start.jump.__cancel_jmp_buf, 0)) {
+		__pthread_register_cancel(&start.jump);
+		start.value = fn(arg);
+		__pthread_unregister_cancel(&start.jump);
+	}
+	if (self())
+		self()->exits = true;
+	fiber_own_tls_finish();
+	fpx_keys_end();
+	if (self()) {
+		fpx_mask_end(&self()->mask);
+		end(self(), start.value);
+	}
+	return start.value;
+}
+
+__attribute__((constructor)) static void prepare(void)
+{
+	if (fiber_key_create(&start_key, NULL) < 0)
+		return;
+	fiber_own_tls_set_main(run);
+	fpx_on_cancelled = fpx_thread_test_cancel;
+}
+
+struct fpx_mask *fpx_thread_mask(void)
+{
+	struct thread *t = self();
+
+	return t ? &t->mask : NULL;
+}
+
+bool fpx_thread_can_exit(void)
+{
+	return fiber_self() && start_key && fiber_getspecific(start_key);
+}
+
+void fpx_thread_exit(void *value)
+{
+	struct start *start = fiber_getspecific(start_key);
+	struct thread *t = self();
+
+	if (t)
+		t->exits = true;
+	start->value = value;
+	fpx_native.pthread_exit(value);
+	__builtin_unreachable();
+}
+
+/* -- make it -- */
+
+void fpx_thread_adopt(struct fiber_runtime *rt, size_t stack_size)
+{
+	default_stack = stack_size;
+	__atomic_store_n(&adopter, rt, __ATOMIC_RELEASE);
+}
+
+/* What of the attributes is a fiber's. The scheduling of a thread is not. */
+static void translate(const pthread_attr_t *attr, struct fiber_attr *ret)
+{
+	size_t size = 0, guard;
+	void *stack = NULL;
+
+	*ret = (struct fiber_attr){
+		.size = sizeof *ret, .flags = FIBER_OWN_TLS, .stack_size = default_stack};
+	if (!attr)
+		return;
+	/* The C library has the upper end, which is 0 without a stack. */
+	if (pthread_attr_getstack(attr, &stack, &size) == 0 && (uintptr_t)stack + size != 0) {
+		ret->stack = stack;
+		ret->stack_size = size;
+	} else if (pthread_attr_getstacksize(attr, &size) == 0 && size) {
+		ret->stack_size = size;
+		if (pthread_attr_getguardsize(attr, &guard) == 0)
+			ret->guard_size = guard;
+	}
+}
+
+static int positive(int rc)
+{
+	return rc == -ENOMEM || rc == -ESHUTDOWN ? EAGAIN : -rc;
+}
+
+int fpx_thread_create(pthread_t *ret, const pthread_attr_t *attr, void *(*start)(void *), void *arg)
+{
+	struct fiber_runtime *rt = __atomic_load_n(&adopter, __ATOMIC_ACQUIRE);
+	struct thread *t = calloc(1, sizeof *t);
+	struct fiber_attr wanted;
+	struct fiber *fiber;
+	int detached = PTHREAD_CREATE_JOINABLE;
+	int rc;
+
+	if (!t)
+		return EAGAIN;
+	translate(attr, &wanted);
+	rc = fiber_create(&wanted, start, arg, &fiber);
+	if (rc < 0) {
+		free(t);
+		return positive(rc);
+	}
+	t->fiber = fiber;
+	if (attr)
+		pthread_attr_getdetachstate(attr, &detached);
+	t->state = detached == PTHREAD_CREATE_DETACHED ? DETACHED : JOINABLE;
+	*fiber_own_tls_word(fiber_own_tls(fiber)) = t;
+	*ret = (pthread_t)fiber_own_tls(fiber); /* before it runs: it may read it */
+	fpx_mask_begin(&t->mask, fpx_thread_mask());
+	rc = fiber_submit(rt, fiber);
+	if (rc < 0) {
+		fpx_mask_end(&t->mask);
+		*fiber_own_tls_word(fiber_own_tls(fiber)) = NULL;
+		free(t);
+		fiber_detach(fiber);
+		return positive(rc);
+	}
+	if (detached == PTHREAD_CREATE_DETACHED)
+		fiber_detach(fiber);
+	return 0;
+}
+
+extern struct fib_layout fiber_registry;
+
+/* Where a field of a fiber's record is. */
+static size_t field(unsigned which)
+{
+	return fiber_registry.fields[which].offset;
+}
+
+int fpx_thread_attributes(pthread_t thread, pthread_attr_t *ret)
+{
+	const struct thread *t = thread_of(thread);
+	const char *const record = (const char *)t->fiber;
+	void *const low = *(void *const *)(const void *)(record + field(FIB_FIELD_STACK_LOW));
+	const int rc = pthread_attr_init(ret);
+
+	if (rc)
+		return rc;
+	pthread_attr_setstack(
+		ret, low, *(const size_t *)(const void *)(record + field(FIB_FIELD_STACK_SIZE)));
+	pthread_attr_setdetachstate(ret, __atomic_load_n(&t->state, __ATOMIC_ACQUIRE) == DETACHED);
+	return 0;
+}
+
+/* -- join it -- */
+
+/* The fiber has ended, and its block is the caller's. */
+static void release(pthread_t thread, struct thread *t)
+{
+	free(t);
+	fiber_own_tls_give((void *)thread);
+}
+
+int fpx_thread_join(pthread_t thread, void **ret, int64_t deadline)
+{
+	struct thread *t = thread_of(thread);
+	int rc;
+
+	if (__atomic_load_n(&t->state, __ATOMIC_ACQUIRE) == DETACHED)
+		return EINVAL;
+	if (t->fiber == fiber_self())
+		return EDEADLK;
+	do {
+		rc = fiber_join(t->fiber, NULL, deadline);
+		fpx_thread_test_cancel();
+		/* One that ends, or whose cancellation is disabled, goes on waiting. */
+		if (rc == -ECANCELED)
+			fiber_cancel_mask();
+		while (rc == -ECANCELED)
+			rc = fiber_join(t->fiber, NULL, deadline);
+	} while (rc == -ECANCELED);
+	if (rc < 0)
+		return rc == -ETIMEDOUT && deadline == 0 ? EBUSY : -rc;
+	if (ret)
+		*ret = t->value;
+	release(thread, t);
+	return 0;
+}
+
+int fpx_thread_detach(pthread_t thread)
+{
+	struct thread *t = thread_of(thread);
+	struct fiber *const fiber = t->fiber;
+	int state = JOINABLE;
+
+	/* After this it may end, and release what t is. */
+	if (__atomic_compare_exchange_n(&t->state, &state, DETACHED, false, __ATOMIC_ACQ_REL,
+					__ATOMIC_ACQUIRE)) {
+		fiber_detach(fiber);
+		return 0;
+	}
+	if (state == DETACHED)
+		return EINVAL;
+	return fpx_thread_join(thread, NULL, FIBER_FOREVER);
+}
+
+/* -- cancel it -- */
+
+int fpx_thread_cancel(pthread_t thread)
+{
+	struct thread *t = thread_of(thread);
+
+	__atomic_store_n(&t->cancelled, true, __ATOMIC_RELEASE);
+	if (__atomic_load_n(&t->state, __ATOMIC_ACQUIRE) != ENDED)
+		fiber_cancel(t->fiber);
+	return 0;
+}
+
+int fpx_thread_cancel_state(int state, int *before)
+{
+	struct thread *t = self();
+	const bool disable = state == PTHREAD_CANCEL_DISABLE;
+
+	if (state != PTHREAD_CANCEL_ENABLE && !disable)
+		return EINVAL;
+	if (before)
+		*before = t && t->uncancelled ? PTHREAD_CANCEL_DISABLE : PTHREAD_CANCEL_ENABLE;
+	if (!t || t->uncancelled == disable)
+		return 0;
+	t->uncancelled = disable;
+	if (disable)
+		fiber_cancel_mask();
+	else
+		fiber_cancel_unmask();
+	return 0;
+}
+
+void fpx_thread_test_cancel(void)
+{
+	struct thread *t = self();
+
+	if (!t || !__atomic_load_n(&t->cancelled, __ATOMIC_ACQUIRE) || t->uncancelled || t->exits)
+		return;
+	/* Cleanup handlers may wait. */
+	fiber_cancel_mask();
+	fpx_thread_exit(PTHREAD_CANCELED);
+}
