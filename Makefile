@@ -277,7 +277,10 @@ $(HARNESS_CLI_OBJ) $(INS_OBJ):
 $(BUILD)/tests/cli/%: $(BUILD)/obj/tests/cli/%.o $(HARNESS_OBJ) $(HARNESS_CLI_OBJ)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(LDFLAGS) -o $@ $^ -lcmocka -ljansson
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ -lcmocka -ljansson $(TEST_LIBS_$(notdir $*))
+# It knows the verdicts from the table of the rules.
+TEST_LIBS_test_fiberctl_top_sizes = $(TOOL_LIBS)
+$(BUILD)/tests/cli/test_fiberctl_top_sizes: $(INS_OBJ)
 $(STRESS_BIN): $(STRESS_OBJ) $(HARNESS_OBJ) $(BUILD)/lib/libfiber.a
 	$(call say,LD,$@)
 	@mkdir -p $(@D)

@@ -4,7 +4,8 @@
  * sizes
  *
  * No word may be cut: each word is a number, or it is known from the same screen on a large
- * terminal.
+ * terminal. The verdict may change between two screens, because a rule reports only what is old
+ * enough: all verdicts are known.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "inspect/why/rules.h"
 #include "tests/harness/cli/crowd.h"
 #include "tests/harness/cli/picture.h"
 #include "tests/harness/watchdog.h"
@@ -103,6 +105,14 @@ static void know_picture(void)
 		know(picture.line[i]);
 }
 
+/* The words for a verdict, whatever it is when a screen is drawn. */
+static void know_verdicts(void)
+{
+	know("ok");
+	for (size_t i = 0; ins_rules[i]; i++)
+		know(ins_rules[i]->name);
+}
+
 /* Collect all words of the list without a limit. */
 static void know_list(void)
 {
@@ -114,6 +124,7 @@ static void know_list(void)
 	know("h: help, q: end, s: order, r: turn, g: group, f: freeze, /: where, enter: "
 	     "stack "
 	     "by cpu, largest first; every; and more");
+	know_verdicts();
 	harness_free(p);
 }
 
