@@ -7,40 +7,13 @@
 #
 # Prints TAP. BUILD, or $FIBER_BUILD, is a finished build. Without a C++ compiler the C++ half is skipped. clang(1), which is
 # stricter than gcc in places, also compiles the headers.
-set -u
-LC_ALL=C
-export LC_ALL
+. "$(dirname "$0")/tap.sh"
 
-build=${1:-${FIBER_BUILD:?the build folder}}
-if [ -n "${FIBER_SAN-}" ]; then
-	echo "1..0 # SKIP strangers do not link sanitizers"
-	exit 0
-fi
-cd "$(dirname "$0")/.." || exit 1
-cc=${CC:-cc}
 cxx=${CXX:-c++}
 strict="-pedantic -Wall -Wextra -Wundef -Werror -Ilibfiber/include -Ilibfiber-posix/include -Ilibfiber-test/include -Ilibfiber-tls/include"
 # The library that the archive needs.
 test_needs="$(pkg-config --libs libdw)"
 needs=$(nm "$build/lib/libfiber.a" | grep -q ' U io_uring_' && echo -luring)
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-count=0
-failed=0
-
-# prove NAME COMMAND...: print one line of TAP; the output of a failed command goes to stderr
-prove() {
-	name=$1
-	shift
-	count=$((count + 1))
-	if "$@" >"$tmp/said" 2>&1; then
-		echo "ok $count - $name"
-	else
-		echo "not ok $count - $name"
-		sed 's/^/# /' "$tmp/said" >&2
-		failed=1
-	fi
-}
 
 skip() {
 	count=$((count + 1))

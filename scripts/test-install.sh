@@ -4,26 +4,14 @@
 # test-install.sh [BUILD] - install, use the installed files as a user would, uninstall, check that nothing is left
 #
 # Prints TAP. BUILD, or $FIBER_BUILD, is a finished build; nothing outside a temporary folder is written.
-set -u
-LC_ALL=C
-export LC_ALL
+. "$(dirname "$0")/tap.sh"
 
-build=${1:-${FIBER_BUILD:?the build folder}}
-if [ -n "${FIBER_SAN-}" ]; then
-	echo "1..0 # SKIP strangers do not link sanitizers"
-	exit 0
-fi
-cd "$(dirname "$0")/.." || exit 1
-cc=${CC:-cc}
 make=${MAKE:-make}
 unset MAKEFLAGS MFLAGS MAKELEVEL
-tmp=$(mktemp -d) || exit 1
 HOME=${HOME:-$tmp} # gdb prints a warning about its cache if HOME is unset
 export HOME
 prefix=$tmp/prefix
 stage=$tmp/stage
-count=0
-failed=0
 pid=
 
 finish() {
@@ -31,20 +19,6 @@ finish() {
 	rm -rf "$tmp"
 }
 trap finish EXIT
-
-# prove NAME COMMAND...: print one line of TAP; the output of a failed command goes to stderr
-prove() {
-	name=$1
-	shift
-	count=$((count + 1))
-	if "$@" >"$tmp/said" 2>&1; then
-		echo "ok $count - $name"
-	else
-		echo "not ok $count - $name"
-		sed 's/^/# /' "$tmp/said" >&2
-		failed=1
-	fi
-}
 
 # List all but folders: others may use the folders that install makes, so uninstall leaves them.
 files_below() {

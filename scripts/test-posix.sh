@@ -4,39 +4,7 @@
 # test-posix.sh [BUILD] - link programs with libfiber-posix in each way there is, and check what they call
 #
 # Prints TAP. BUILD, or $FIBER_BUILD, is a finished build; nothing outside a temporary folder is written.
-set -u
-LC_ALL=C
-export LC_ALL
-
-build=${1:-${FIBER_BUILD:?the build folder}}
-if [ -n "${FIBER_SAN-}" ]; then
-	echo "1..0 # SKIP strangers do not link sanitizers"
-	exit 0
-fi
-cd "$(dirname "$0")/.." || exit 1
-build=$(cd "$build" && pwd) || exit 1
-cc=${CC:-cc}
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-count=0
-failed=0
-
-# prove NAME COMMAND...: print one line of TAP; the output of a failed command goes to stderr. Status 77: skipped
-prove() {
-	name=$1
-	shift
-	count=$((count + 1))
-	"$@" >"$tmp/said" 2>&1
-	case $? in
-	0) echo "ok $count - $name" ;;
-	77) echo "ok $count # SKIP $name: $(tail -n 1 "$tmp/said")" ;;
-	*)
-		echo "not ok $count - $name"
-		sed 's/^/# /' "$tmp/said" >&2
-		failed=1
-		;;
-	esac
-}
+. "$(dirname "$0")/tap.sh"
 
 shared="-L$build/lib -Wl,-rpath,$build/lib"
 uring=$(pkg-config --libs liburing 2>/dev/null)
