@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_fiberctl_audit.c - every change from outside, who made it, and every refusal */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -33,6 +34,17 @@ static json_t *audit(void)
 static json_t *row_of(const json_t *answer, size_t i)
 {
 	return json_array_get(json_object_get(answer, "audit"), i);
+}
+
+/* The program prints nothing about a change. On a busy machine it reports fibers without a CPU. */
+static void expect_only_long_runs(const char *text)
+{
+	char *copy = strdup(text), *rest = copy, *line;
+
+	while ((line = strsep(&rest, "\n")))
+		if (*line)
+			cli_contains(line, " holds carrier ");
+	free(copy);
 }
 
 static void test_audit_has_a_line_for_each_change_with_who_asked(void **state)
@@ -92,8 +104,7 @@ static void test_audit_has_a_line_for_each_change_with_who_asked(void **state)
 	p = cli_run("fiberctl", "audit", pid, NULL);
 	cli_contains(p->out.bytes, "20ms -> off");
 	harness_free(p);
-	/* The program itself printed nothing. */
-	assert_string_equal(crowd.process->err.bytes, "");
+	expect_only_long_runs(crowd.process->err.bytes);
 	crowd_end(&crowd);
 }
 
