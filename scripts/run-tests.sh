@@ -6,12 +6,15 @@
 # The last line is "N passed, N failed", with ", N skipped" if tests were skipped. The exit status is 1 if anything
 # failed. A program that dies, hangs, or does not run all planned tests counts as one more failure.
 # System tests and those of libfiber-tls run once for each number of carriers in $CARRIERS, passed in FIBER_TEST_CARRIERS. Programs that wait for
-# descriptors run once for each poller in $POLLERS, passed to their runtimes in FIBER_POLLER.
+# descriptors run once for each poller in $POLLERS, passed to their runtimes in FIBER_POLLER; those that do not test the
+# pollers themselves (see tests_pollers), for each in $POLLERS_ABOVE.
 #
 # FIBER_BUILD: the build folder. FIBER_SAN: its sanitizer. LIMIT: seconds a program may take.
-# LANES=1: run one program after another. Otherwise there are two lanes. The first runs programs with deadlines, one
+# LANES=1: run one program after another. Otherwise there are three lanes. The first runs programs with deadlines, one
 # after another. The second runs scripts, tools and computations beside it at a lower priority (nice), so they use the
-# CPU time that the first lane leaves. When the first lane is finished, it takes programs from the end of the second.
+# CPU time that the first lane leaves. The third runs the other tests of tests/cli, which wait for processes of theirs most
+# of the time: until a fault is old enough to be reported, or until a tool's time limit. When the first lane is finished,
+# it takes programs from the end of the second and then of the third.
 # Tests of tools that measure times, or that depend on which processes exist, run at the end, one after another.
 # SLOWEST: the number of slow programs whose times are printed.
 # A failure is printed again at the end, with the last lines of that program's output; each such line starts with "# failed".
@@ -22,6 +25,7 @@ LANES=${LANES:-2}
 CARRIERS=${CARRIERS:-1 4}
 SLOWEST=${SLOWEST:-10}
 POLLERS=${POLLERS:-${FIBER_POLLER:-epoll uring poll}}
+POLLERS_ABOVE=${POLLERS_ABOVE:-$POLLERS}
 : "${FIBER_BUILD:?the build folder}"
 export FIBER_BUILD FIBER_SAN="${FIBER_SAN:-}"
 export CMOCKA_MESSAGE_OUTPUT=TAP
@@ -31,7 +35,7 @@ failed=0
 skipped=0
 failures=()
 times=()
-claims=${claims:-} # folder shared by the two lanes: a lane runs only the programs that it claims there
+claims=${claims:-} # folder shared by the lanes: a lane runs only the programs that it claims there
 launch=()
 if [ "$FIBER_SAN" = thread ]; then
 	# TSan's shadow memory may collide with addresses that the kernel's mmap randomization chooses.
@@ -43,8 +47,8 @@ fi
 folder=$(mktemp -d) || exit 1
 inspect=$(cd "$(dirname "${BASH_SOURCE[0]}")/../inspect" && pwd) || exit 1
 # A child that is killed before its execve(2) still has these traps.
-lane=
-trap '[ "$BASHPID" != $$ ] || { [ -z "$lane" ] || kill "$lane"; rm -rf "$folder"; }' EXIT
+lanes=() # processes
+trap '[ "$BASHPID" != $$ ] || { [ ${#lanes[@]} -eq 0 ] || kill "${lanes[@]}"; rm -rf "$folder"; }' EXIT
 trap 'exit 1' INT TERM
 
 # run LABEL PROGRAM...: run one program in the caller's environment
@@ -118,19 +122,31 @@ waits_for_descriptors() {
 		"$source/tests/${1##*/tests/}.c"
 }
 
+# Check whether a program that waits for descriptors tests what differs between pollers: how descriptors are registered,
+# and how a carrier that waits in the poller is woken.
+tests_pollers() {
+	case $1 in
+	*/tests/unit/io/* | */tests/unit/sched/*) return 0 ;;
+	*/tests/system/test_accept | */tests/system/test_await_ends | */tests/system/test_io | */tests/system/test_io_*) return 0 ;;
+	*/tests/system/test_select_fd | */tests/system/test_tcp) return 0 ;;
+	esac
+	return 1
+}
+
 # Call run() once for each poller, if the program waits for descriptors.
 run_pollers() {
-	local label=$1 poller
+	local label=$1 poller pollers=$POLLERS_ABOVE
 	if ! waits_for_descriptors "$2"; then
 		run "$label" "$2"
 		return
 	fi
-	for poller in $POLLERS; do
+	! tests_pollers "$2" || pollers=$POLLERS
+	for poller in $pollers; do
 		FIBER_POLLER=$poller run "$label, $poller" "$2"
 	done
 }
 
-# Claim a program for this lane; fails if the other lane has claimed it.
+# Claim a program for this lane; fails if another lane has claimed it.
 claim() {
 	[ -z "$claims" ] || mkdir "$claims/${1//\//:}" 2>/dev/null
 }
@@ -156,7 +172,8 @@ run_all() {
 }
 
 # Print the lane of a test program. scripts, tools and computing are the second lane, in this order: scripts take longest and
-# start first, so that both lanes end at about the same time.
+# start first, so that the lanes end at about the same time. waiting is the third lane. Tests that compare times, or that load
+# the machine themselves, are timed.
 lane_of() {
 	local room=${1%/*}
 	room=${room##*/}
@@ -172,6 +189,8 @@ lane_of() {
 	*_slow | *_watchdog | *_watch | *_pinned | *_policy | *_top | *_top_live | *_carriers | *_metrics) echo alone ;;
 	*_processes | *_completion | *_named | *_running | *_random_traces) echo alone ;; # depends on which processes exist
 	*/tests/cli/test_fiberctl_* | */tests/cli/test_fibertrace_*) echo tools ;;
+	*/tests/cli/test_exact | */tests/cli/test_idle | */tests/cli/test_soak | */tests/cli/test_state_times) echo timed ;;
+	*/tests/cli/*) echo waiting ;;
 	*) echo timed ;;
 	esac
 }
@@ -187,32 +206,51 @@ add() {
 	skipped=$((skipped + ${skips:-0}))
 }
 
-scripts=() tools=() computing=() timed=() alone=()
+# Run programs in a lane beside this one: begin_lane PRIORITY PROGRAM...
+begin_lane() {
+	local priority=$1
+	shift
+	[ $# -gt 0 ] || return
+	LANES=1 claims=$claims nice -n "$priority" "${BASH_SOURCE[0]}" "$@" >"$folder/lane${#lanes[@]}" 2>&1 &
+	lanes+=($!)
+}
+
+# Wait for the lanes beside this one and print what they printed.
+end_lanes() {
+	local count=${#lanes[@]} i
+	[ "$count" -eq 0 ] || wait "${lanes[@]}"
+	lanes=()
+	claims=
+	for ((i = 0; i < count; i++)); do
+		add "$folder/lane$i"
+	done
+}
+
+scripts=() tools=() computing=() waiting=() timed=() alone=()
 for program; do
 	case $LANES$(lane_of "$program") in
 	2scripts) scripts+=("$program") ;;
 	2tools) tools+=("$program") ;;
 	2computing) computing+=("$program") ;;
+	2waiting) waiting+=("$program") ;;
 	2timed) timed+=("$program") ;;
 	*) alone+=("$program") ;;
 	esac
 done
 second=("${scripts[@]}" "${tools[@]}" "${computing[@]}")
-if [ ${#second[@]} -gt 0 ] && [ ${#timed[@]} -gt 0 ]; then
+if [ ${#timed[@]} -gt 0 ]; then
 	claims=$folder/claims
 	mkdir "$claims"
-	LANES=1 claims=$claims nice -n 15 "${BASH_SOURCE[0]}" "${second[@]}" >"$folder/second" 2>&1 &
-	lane=$!
+	begin_lane 15 "${second[@]}"
+	begin_lane 0 "${waiting[@]}"
 	run_all "${timed[@]}"
-	for ((i = ${#second[@]} - 1; i >= 0; i--)); do
-		run_all "${second[i]}"
+	rest=("${waiting[@]}" "${second[@]}")
+	for ((i = ${#rest[@]} - 1; i >= 0; i--)); do
+		run_all "${rest[i]}"
 	done
-	wait "$lane"
-	claims=
-	lane=
-	add "$folder/second"
+	end_lanes
 else
-	run_all "${second[@]}" "${timed[@]}"
+	run_all "${second[@]}" "${waiting[@]}"
 fi
 run_all "${alone[@]}"
 
