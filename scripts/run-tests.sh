@@ -13,8 +13,9 @@
 # LANES=1: run one program after another. Otherwise there are three lanes. The first runs programs with deadlines, one
 # after another. The second runs scripts, tools and computations beside it at a lower priority (nice), so they use the
 # CPU time that the first lane leaves. The third runs the other tests of tests/cli, which wait for processes of theirs most
-# of the time: until a fault is old enough to be reported, or until a tool's time limit. When the first lane is finished,
-# it takes programs from the end of the second and then of the third.
+# of the time: until a fault is old enough to be reported, or until a tool's time limit; and the tests of libfiber-posix and
+# libfiber-tls, which talk to a peer. When the first lane is finished, it takes programs from the end of the second and then
+# of the third.
 # Tests of tools that measure times, or that depend on which processes exist, run at the end, one after another.
 # SLOWEST: the number of slow programs whose times are printed.
 # A failure is printed again at the end, with the last lines of that program's output; each such line starts with "# failed".
@@ -189,8 +190,8 @@ lane_of() {
 	*_slow | *_watchdog | *_watch | *_pinned | *_policy | *_top | *_top_live | *_carriers | *_metrics) echo alone ;;
 	*_processes | *_completion | *_named | *_running | *_random_traces) echo alone ;; # depends on which processes exist
 	*/tests/cli/test_fiberctl_* | */tests/cli/test_fibertrace_*) echo tools ;;
-	*/tests/cli/test_exact | */tests/cli/test_idle | */tests/cli/test_soak | */tests/cli/test_state_times) echo timed ;;
-	*/tests/cli/*) echo waiting ;;
+	*/tests/cli/test_exact | */tests/cli/test_idle | */tests/cli/test_state_times) echo timed ;;
+	*/tests/cli/* | */tests/posix/* | */tests/unit/libfiber-posix/* | */tests/unit/libfiber-tls/*) echo waiting ;;
 	*) echo timed ;;
 	esac
 }
