@@ -49,7 +49,7 @@ folder=$(mktemp -d) || exit 1
 inspect=$(cd "$(dirname "${BASH_SOURCE[0]}")/../inspect" && pwd) || exit 1
 # A child that is killed before its execve(2) still has these traps.
 lanes=() # processes
-trap '[ "$BASHPID" != $$ ] || { [ ${#lanes[@]} -eq 0 ] || kill "${lanes[@]}"; rm -rf "$folder"; }' EXIT
+trap '[ "$BASHPID" != $$ ] || { [ ${#lanes[@]} -eq 0 ] || kill "${lanes[@]}" 2>/dev/null; rm -rf "$folder"; }' EXIT
 trap 'exit 1' INT TERM
 
 # run LABEL PROGRAM...: run one program in the caller's environment
