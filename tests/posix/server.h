@@ -4,10 +4,12 @@
 #define POSIX_SERVER_H
 
 #include <netinet/in.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/harness/paths.h"
@@ -39,6 +41,16 @@ static inline bool server_listens(void *arg)
 
 	close(fd);
 	return listens;
+}
+
+/* Stop the server, all its threads: kill(2) alone returns before they have stopped. SIGCONT lets it
+ * go on. */
+static inline bool server_stop(const struct harness_process *server)
+{
+	int status;
+
+	return kill(server->pid, SIGSTOP) == 0 &&
+	       waitpid(server->pid, &status, WUNTRACED) == server->pid && WIFSTOPPED(status);
 }
 
 #endif

@@ -7,7 +7,6 @@
  */
 #include <errno.h>
 #include <hiredis/hiredis.h>
-#include <signal.h>
 #include <sys/resource.h>
 
 #include <fiber/posix.h>
@@ -230,7 +229,7 @@ static void test_slow_server_is_left_at_the_time_out_of_the_socket(void **state)
 {
 	(void)state;
 	/* Its backlog is still accepted by the kernel. */
-	assert_int_equal(kill(server->pid, SIGSTOP), 0);
+	assert_true(server_stop(server));
 	hundred_run_well(times_out);
 	assert_int_equal(kill(server->pid, SIGCONT), 0);
 }
