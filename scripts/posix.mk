@@ -71,6 +71,7 @@ $(BUILD)/obj/tests/posix/test_libpq.o: CPPFLAGS += -DPOSTGRES='"$(POSTGRES)"' $(
 NGINX := $(firstword $(wildcard /usr/sbin/nginx) $(shell command -v nginx))
 $(call judge,test_libcurl,libcurl,$(if $(NGINX),,nginx))
 $(BUILD)/obj/tests/posix/test_libcurl.o: CPPFLAGS += -DNGINX='"$(NGINX)"'
+$(call judge,test_sqlite,sqlite3)
 POSIX_LACKING := $(foreach t,$(POSIX_TESTS),$(if $(strip $(POSIX_LACKS_$(notdir $(t)))),$(t)))
 
 $(filter-out $(POSIX_LACKING),$(POSIX_TESTS)): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(HARNESS_OBJ) $(POSIX_LINK)
