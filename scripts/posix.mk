@@ -72,6 +72,10 @@ NGINX := $(firstword $(wildcard /usr/sbin/nginx) $(shell command -v nginx))
 $(call judge,test_libcurl,libcurl,$(if $(NGINX),,nginx))
 $(BUILD)/obj/tests/posix/test_libcurl.o: CPPFLAGS += -DNGINX='"$(NGINX)"'
 $(call judge,test_sqlite,sqlite3)
+# Debian's package mariadb-server-core has the server alone: no service is started when it is installed.
+MARIADB := $(firstword $(wildcard /usr/sbin/mariadbd) $(shell command -v mariadbd))
+$(call judge,test_mariadb,libmariadb,openssl $(if $(MARIADB),,mariadbd))
+$(BUILD)/obj/tests/posix/test_mariadb.o: CPPFLAGS += -DMARIADB='"$(MARIADB)"' $(shell pkg-config --cflags libmariadb 2>/dev/null)
 POSIX_LACKING := $(foreach t,$(POSIX_TESTS),$(if $(strip $(POSIX_LACKS_$(notdir $(t)))),$(t)))
 
 $(filter-out $(POSIX_LACKING),$(POSIX_TESTS)): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(HARNESS_OBJ) $(POSIX_LINK)
