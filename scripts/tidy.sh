@@ -57,7 +57,7 @@ done | xargs -P "$JOBS" -n 4 sh -c '
 		case $file in
 		libfiber/arch/*) port=-I${file%/*} ;;
 		libfiber-posix/* | tests/unit/libfiber-posix/* | tests/posix/* | examples/*_posix.c | bench/posix.c)
-			port="-Ilibfiber-posix -Ilibfiber-posix/include -I/usr/include/postgresql -I/usr/include/mariadb -DPOSTGRES=\"\" -DNGINX=\"\" -DMARIADB=\"\"" ;;
+			port="-Ilibfiber-posix -Ilibfiber-posix/include -I/usr/include/postgresql -I/usr/include/mariadb -I/usr/include/libxml2 -DPOSTGRES=\"\" -DNGINX=\"\" -DMARIADB=\"\"" ;;
 		libfiber-tls/* | tests/unit/libfiber-tls/* | tests/system/test_tls_peers.c | fixtures/httpd.c | examples/*_tls.c) port=-Ilibfiber-tls/include ;;
 		bench/model/*) port="-Ibench/model/seams -Ilibfiber-test" ;;
 		libfiber-test/* | fixtures/bugs/* | fixtures/reports/* | tests/explore/* | tests/memory/* | tests/harness/single/* | tests/fuzz/fuzz_settings.c | tests/fuzz/fuzz_token.c | examples/2?_test* | bench/linearizable.c | bench/test_echo.c | bench/explored/isolated.c | bench/explored/three.c | bench/explored/seen.c)
