@@ -79,6 +79,7 @@ $(BUILD)/obj/tests/posix/test_mariadb.o: CPPFLAGS += -DMARIADB='"$(MARIADB)"' $(
 $(call judge,test_zlib,zlib)
 $(call judge,test_libxml2,libxml-2.0)
 $(BUILD)/obj/tests/posix/test_libxml2.o: CPPFLAGS += $(shell pkg-config --cflags libxml-2.0 2>/dev/null)
+$(call judge,test_libssh,libssh)
 POSIX_LACKING := $(foreach t,$(POSIX_TESTS),$(if $(strip $(POSIX_LACKS_$(notdir $(t)))),$(t)))
 
 $(filter-out $(POSIX_LACKING),$(POSIX_TESTS)): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(HARNESS_OBJ) $(POSIX_LINK)
