@@ -15,7 +15,7 @@
 #   a folder of inspect/  folders of inspect/ with a smaller number, layout/, wire/
 #   tool/                 also inspect/; tool/cmd/ may include tool/completion/, and both tool/ itself
 #   fiberctl/, fibertrace/    all of these
-#   libfiber-posix/       system/ 0 · call/ 1 · threads/ 2 · entry/ 3, the public <fiber/...>, layout/ for what libfiber publishes
+#   libfiber-posix/       system/ 0 · call/ 1 · threads/ 2 · streams/ 3 · entry/ 4, the public <fiber/...>, layout/ for what libfiber publishes
 #   libfiber-tls/         its own folder and <fiber/...>
 #   libfiber-test/        all of libfiber/, some of whose files it replaces
 #   fixtures/, examples/      <fiber.h> and <fiber/...> only

@@ -21,7 +21,8 @@ BEGIN {
 	deep["system"] = 0
 	deep["call"] = 1
 	deep["threads"] = 2
-	deep["entry"] = 3
+	deep["streams"] = 3
+	deep["entry"] = 4
 	# Headers whose folder is chosen by a -I option.
 	chosen["frame.h"] = "arch"
 	chosen["ticks.h"] = "arch"

@@ -6,8 +6,7 @@
 POSIX_SRC  := $(wildcard libfiber-posix/*/*.c)
 POSIX_OBJ  := $(POSIX_SRC:%.c=$(BUILD)/obj/%.o)
 # These names are not taken in a static program.
-POSIX_NAMES := $(BUILD)/obj/libfiber-posix/entry/names.o $(BUILD)/obj/libfiber-posix/entry/pthreads.o $(BUILD)/obj/libfiber-posix/entry/c11.o \
-	$(BUILD)/obj/libfiber-posix/entry/threads.o $(BUILD)/obj/libfiber-posix/entry/start.o $(BUILD)/obj/libfiber-posix/entry/signals.o
+POSIX_NAMES := $(patsubst %,$(BUILD)/obj/libfiber-posix/entry/%.o,names pthreads c11 threads start signals stdio print)
 POSIX_INC  := -Ilibfiber-posix/include -Ilibfiber-posix
 
 lib: $(BUILD)/lib/libfiber-posix.a $(BUILD)/lib/libfiber-posix.so

@@ -21,8 +21,8 @@
 #include <fiber/io.h>
 #include <fiber/posix.h>
 
+#include "call/hints.h"
 #include "call/park.h"
-#include "call/stream.h"
 #include "system/system.h"
 
 /* libfiber knows descriptors below this. */
@@ -47,13 +47,11 @@ bool fpx_informs(void)
 	return (fiber_self() || fpx_used()) && getpid() == process;
 }
 
-bool fpx_sees_streams;
-
 void fpx_meet(int fd)
 {
 	const int before = errno;
 
-	fpx_stream_forget(fd);
+	fpx_forget_hints(fd);
 	if (fpx_sees_streams)
 		fiber_new_fd(fd);
 	else
@@ -69,7 +67,7 @@ void fpx_doubt(int fd)
 
 void fpx_forget(int fd)
 {
-	fpx_stream_forget(fd);
+	fpx_forget_hints(fd);
 	fiber_forget_fd(fd);
 }
 
@@ -109,7 +107,7 @@ int fiber_posix_close(int fd)
 {
 	if (!fpx_informs())
 		return fpx_system.close(fd);
-	fpx_stream_forget(fd);
+	fpx_forget_hints(fd);
 	return (int)fpx_result(fiber_self() ? fiber_close(fd) : close_in_thread(fd));
 }
 

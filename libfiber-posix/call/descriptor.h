@@ -11,12 +11,6 @@ bool fpx_informs(void);
 /* Whether the calling plain thread is in fiber_posix_close(). */
 bool fpx_closing(void);
 
-/*
- * I set when the library is loaded: whether fclose(3) and freopen(3) are seen. Without them libfiber
- * must not rely on being informed of each descriptor that is closed.
- */
-extern bool fpx_sees_streams;
-
 /* Report a new descriptor, if its end will be seen. Any thread. */
 void fpx_meet(int fd);
 

@@ -16,7 +16,7 @@
 
 #include "call/descriptor.h"
 #include "call/park.h"
-#include "call/stream.h"
+#include "call/hints.h"
 #include "system/system.h"
 
 #define REST INT64_C(1000000) /* ns */
@@ -51,7 +51,7 @@ int fiber_posix_accept4(int fd, struct sockaddr *addr, socklen_t *addrlen, int f
 		return fpx_system.accept4(fd, addr, addrlen, flags);
 	n = accept_one(fd, addr, addrlen);
 	if (n >= 0) {
-		fpx_stream_forget(n);
+		fpx_forget_hints(n);
 		fpx_doubt(n);
 		if (!(flags & SOCK_CLOEXEC))
 			fpx_system.fcntl(n, F_SETFD, 0);

@@ -6,7 +6,7 @@
  * is, libfiber knows how to try it (a deadline in the past). Only if the try would wait, the flags
  * of the descriptor are asked for, and the fiber parks.
  *
- * A file that is no socket is remembered by its number, so that the next call need not try it as
+ * A file that is no socket is remembered by its number (hints.h), so that the next call need not try it as
  * one. The hint may be out of date; the only consequence is that -ETIMEDOUT of a socket is taken
  * for "would wait".
  *
@@ -23,30 +23,9 @@
 #include <fiber/io.h>
 #include <fiber/posix.h>
 
+#include "call/hints.h"
 #include "call/park.h"
 #include "system/system.h"
-
-#define HINTS 4096
-
-/* A: 1: the descriptor was no socket. */
-static uint8_t plain[HINTS];
-
-static bool is_plain(int fd)
-{
-	return fd >= 0 && fd < HINTS && __atomic_load_n(&plain[fd], __ATOMIC_RELAXED);
-}
-
-static void set_plain(int fd, bool value)
-{
-	if (fd >= 0 && fd < HINTS)
-		__atomic_store_n(&plain[fd], (uint8_t)value, __ATOMIC_RELAXED);
-}
-
-void fpx_stream_forget(int fd)
-{
-	if (is_plain(fd))
-		set_plain(fd, false);
-}
 
 /* Carriers block all signals. The program's other threads do not. */
 ssize_t fpx_broken(ssize_t n)
@@ -73,14 +52,14 @@ static ssize_t try_read(int fd, const struct iovec *v, int count)
 {
 	ssize_t n;
 
-	if (!is_plain(fd)) {
+	if (!(fpx_hints_of(fd) & FPX_NO_SOCKET)) {
 		struct msghdr msg = {.msg_iov = (struct iovec *)(uintptr_t)v, .msg_iovlen = count};
 
 		n = count == 1 ? fiber_recv(fd, v->iov_base, v->iov_len, MSG_DONTWAIT, 0)
 			       : fiber_recvmsg(fd, &msg, MSG_DONTWAIT, 0);
 		if (n != -ENOTSOCK)
 			return n;
-		set_plain(fd, true);
+		fpx_set_hint(fd, FPX_NO_SOCKET);
 	}
 	n = count == 1 ? fiber_read(fd, v->iov_base, v->iov_len, 0) : fiber_readv(fd, v, count, 0);
 	return would_wait(n) ? -EAGAIN : n;
@@ -133,7 +112,7 @@ static ssize_t try_write(int fd, const struct iovec *v, int count)
 {
 	ssize_t n;
 
-	if (!is_plain(fd)) {
+	if (!(fpx_hints_of(fd) & FPX_NO_SOCKET)) {
 		const struct msghdr msg = {.msg_iov = (struct iovec *)(uintptr_t)v,
 					   .msg_iovlen = count};
 
@@ -141,7 +120,7 @@ static ssize_t try_write(int fd, const struct iovec *v, int count)
 			       : fiber_sendmsg(fd, &msg, MSG_DONTWAIT, 0);
 		if (n != -ENOTSOCK)
 			return n;
-		set_plain(fd, true);
+		fpx_set_hint(fd, FPX_NO_SOCKET);
 	}
 	n = count == 1 ? fiber_write(fd, v->iov_base, v->iov_len, 0)
 		       : fiber_writev(fd, v, count, 0);

@@ -8,9 +8,6 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
-/* fd is about to mean another file. */
-void fpx_stream_forget(int fd);
-
 /* Send SIGPIPE if n is -EPIPE. Returns n. */
 ssize_t fpx_broken(ssize_t n);
 

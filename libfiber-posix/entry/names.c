@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * names.c - getaddrinfo(3) and relatives; fclose(3), freopen(3); __open()
+ * names.c - getaddrinfo(3) and relatives; __open()
  *
  * These are no system calls: a static program has only one definition of each, which must be the C
  * library's. So they are in the shared library alone. __open() is open(2) for old objects. In a static
  * program the C library itself calls it, and may hold a lock, with which no fiber must park.
  */
 #include <netdb.h>
-#include <stdio.h>
 
 #include <fiber/posix.h>
 
-#include "call/descriptor.h"
 #include "call/open.h"
 #include "entry/entry.h"
 #include "entry/own.h"
@@ -41,36 +39,6 @@ FPX_ENTRY int gethostbyname_r(const char *name, struct hostent *buffer, char *te
 		       : fpx_system.gethostbyname_r(name, buffer, text, size, ret, ret_error);
 }
 
-__attribute__((constructor(101))) static void start(void)
-{
-	fpx_sees_streams = true;
-}
-
-/* The C library closes the descriptor by a call that is not seen. */
-FPX_ENTRY int fclose(FILE *stream)
-{
-	const int fd = stream ? fileno_unlocked(stream) : -1;
-
-	if (fd >= 0 && fpx_informs())
-		fpx_forget(fd);
-	return fpx_system.fclose(stream);
-}
-
-/* The stream's descriptor is replaced, or closed if that fails. */
-FPX_ENTRY FILE *freopen(const char *path, const char *mode, FILE *stream)
-{
-	const int fd = stream ? fileno_unlocked(stream) : -1;
-	FILE *now;
-
-	if (fd < 0 || !fpx_informs())
-		return fpx_system.freopen(path, mode, stream);
-	fpx_forget(fd);
-	now = fpx_system.freopen(path, mode, stream);
-	/* A wait may have begun between. */
-	fpx_forget(fd);
-	return now;
-}
-
 int __open(const char *path, int flags, ...);
 
 FPX_ENTRY int __open(const char *path, int flags, ...)
@@ -84,4 +52,3 @@ FPX_ENTRY int __open(const char *path, int flags, ...)
 /* -- other names of the same functions: files have 64-bit positions -- */
 
 FPX_ALIAS(__open) int __open64(const char *path, int flags, ...);
-FPX_ALIAS(freopen) FILE *freopen64(const char *path, const char *mode, FILE *stream);

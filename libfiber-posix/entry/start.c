@@ -21,7 +21,7 @@
 
 #include "entry/entry.h"
 #include "layout/own_tls.h"
-#include "system/native.h"
+#include "system/find.h"
 #include "threads/thread.h"
 
 typedef int main_fn(int argc, char **argv, char **envp);
@@ -102,10 +102,11 @@ FPX_ENTRY int __libc_start_main(main_fn *main, int argc, char **argv, void (*ini
 int __libc_start_main(main_fn *main, int argc, char **argv, void (*init)(void), void (*fini)(void),
 		      void (*loader_fini)(void), void *stack_end)
 {
-	start_fn *native = fpx_find("__libc_start_main");
+	start_fn *native = NULL;
 	unsigned carriers;
 	size_t stack;
 
+	fpx_find("__libc_start_main", &native);
 	if (read_options(&carriers, &stack)) {
 		program.main = main;
 		main = run_in_fibers;

@@ -22,6 +22,7 @@
 #include "layout/layout.h"
 #include "system/copies.h"
 #include "system/native.h"
+#include "system/streams.h"
 #include "system/system.h"
 
 bool fpx_linked = true;
@@ -83,6 +84,7 @@ __attribute__((constructor(101))) static void start(void)
 	if (!fpx_find_calls())
 		return;
 	fpx_find_native();
+	fpx_find_streams();
 	check_order();
 	check_copies();
 }

@@ -8,38 +8,20 @@
  */
 #include "system/native.h"
 
-#include <dlfcn.h>
-#include <stdbool.h>
-#include <string.h>
+#include "system/find.h"
 
-#include "system/system.h"
-
-void *fpx_find(const char *name)
-{
-	return fpx_is_dynamic() ? dlsym(RTLD_NEXT, name) : NULL;
-}
-
-static bool find(const char *name, void *call)
-{
-	void *const found = fpx_find(name);
-
-	if (found)
-		memcpy(call, &found, sizeof found);
-	return found != NULL;
-}
-
-#define EARLY(result, name, parameters, arguments)  \
-	static result early_##name parameters       \
-	{                                           \
-		if (!find(#name, &fpx_native.name)) \
-			return name arguments;      \
-		return fpx_native.name arguments;   \
+#define EARLY(result, name, parameters, arguments)      \
+	static result early_##name parameters           \
+	{                                               \
+		if (!fpx_find(#name, &fpx_native.name)) \
+			return name arguments;          \
+		return fpx_native.name arguments;       \
 	}
 
 #define EARLY_VOID(result, name, parameters, arguments) \
 	static result early_##name parameters           \
 	{                                               \
-		if (!find(#name, &fpx_native.name))     \
+		if (!fpx_find(#name, &fpx_native.name)) \
 			name arguments;                 \
 		else                                    \
 			fpx_native.name arguments;      \
@@ -52,7 +34,7 @@ FPX_NATIVE_VOIDS(EARLY_VOID)
 
 struct fpx_native fpx_native = {FPX_NATIVE_CALLS(FIRST) FPX_NATIVE_VOIDS(FIRST)};
 
-#define FIND(result, name, parameters, arguments) find(#name, &fpx_native.name);
+#define FIND(result, name, parameters, arguments) fpx_find(#name, &fpx_native.name);
 
 void fpx_find_native(void)
 {

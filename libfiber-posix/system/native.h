@@ -98,9 +98,6 @@ struct fpx_native {
 
 extern struct fpx_native fpx_native;
 
-/* The definition of a name that comes after this library, or NULL. */
-void *fpx_find(const char *name);
-
 /* Set all of it. While the process has one thread. */
 void fpx_find_native(void);
 

@@ -18,6 +18,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/select.h>
@@ -93,6 +94,51 @@ FIBER_API int fiber_posix_fdatasync(int fd);
 FIBER_API int fiber_posix_sync_file_range(int fd, int64_t offset, int64_t size, unsigned flags);
 FIBER_API int fiber_posix_flock(int fd, int operation);
 FIBER_API int fiber_posix_lockf(int fd, int command, off_t size);
+
+/* -- stdio: in a fiber a stream's lock is the fiber's -- */
+FIBER_API size_t fiber_posix_fread(void *to, size_t size, size_t n, FILE *stream);
+FIBER_API size_t fiber_posix_fwrite(const void *from, size_t size, size_t n, FILE *stream);
+FIBER_API char *fiber_posix_fgets(char *to, int size, FILE *stream);
+FIBER_API int fiber_posix_fputs(const char *text, FILE *stream);
+FIBER_API int fiber_posix_puts(const char *text);
+FIBER_API int fiber_posix_fgetc(FILE *stream);
+FIBER_API int fiber_posix_fputc(int c, FILE *stream);
+FIBER_API int fiber_posix_ungetc(int c, FILE *stream);
+FIBER_API ssize_t fiber_posix_getline(char **line, size_t *size, FILE *stream);
+FIBER_API ssize_t fiber_posix_getdelim(char **line, size_t *size, int delim, FILE *stream);
+/* NULL: all streams, on another thread. */
+FIBER_API int fiber_posix_fflush(FILE *stream);
+FIBER_API int fiber_posix_fclose(FILE *stream);
+FIBER_API FILE *fiber_posix_freopen(const char *path, const char *mode, FILE *stream);
+FIBER_API int fiber_posix_pclose(FILE *stream);
+FIBER_API int fiber_posix_fseeko(FILE *stream, off_t at, int whence);
+FIBER_API off_t fiber_posix_ftello(FILE *stream);
+FIBER_API void fiber_posix_rewind(FILE *stream);
+FIBER_API int fiber_posix_setvbuf(FILE *stream, char *buffer, int mode, size_t size);
+FIBER_API int fiber_posix_feof(FILE *stream);
+FIBER_API int fiber_posix_ferror(FILE *stream);
+FIBER_API void fiber_posix_clearerr(FILE *stream);
+FIBER_API void fiber_posix_flockfile(FILE *stream);
+FIBER_API int fiber_posix_ftrylockfile(FILE *stream);
+FIBER_API void fiber_posix_funlockfile(FILE *stream);
+FIBER_API int fiber_posix_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
+FIBER_API int fiber_posix_fprintf(FILE *stream, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+FIBER_API int fiber_posix_dprintf(int fd, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+FIBER_API int fiber_posix_vprintf(const char *format, va_list args)
+	__attribute__((format(printf, 1, 0)));
+FIBER_API int fiber_posix_vfprintf(FILE *stream, const char *format, va_list args)
+	__attribute__((format(printf, 2, 0)));
+FIBER_API int fiber_posix_vdprintf(int fd, const char *format, va_list args)
+	__attribute__((format(printf, 2, 0)));
+FIBER_API int fiber_posix_scanf(const char *format, ...) __attribute__((format(scanf, 1, 2)));
+FIBER_API int fiber_posix_fscanf(FILE *stream, const char *format, ...)
+	__attribute__((format(scanf, 2, 3)));
+FIBER_API int fiber_posix_vscanf(const char *format, va_list args)
+	__attribute__((format(scanf, 1, 0)));
+FIBER_API int fiber_posix_vfscanf(FILE *stream, const char *format, va_list args)
+	__attribute__((format(scanf, 2, 0)));
 
 /* -- readiness -- */
 FIBER_API int fiber_posix_poll(struct pollfd *fds, nfds_t n, int timeout);

@@ -28,7 +28,7 @@
 
 static struct fiber_runtime *rt; /* two carriers, for the whole program */
 
-static int inside_start(void **state)
+static inline int inside_start(void **state)
 {
 	/* No watchdog: it opens a file of /proc to look at a carrier, and some tests count
 	 * descriptors. */
@@ -39,7 +39,7 @@ static int inside_start(void **state)
 	return fiber_runtime_start(&options, &rt);
 }
 
-static int inside_stop(void **state)
+static inline int inside_stop(void **state)
 {
 	(void)state;
 	return fiber_runtime_finish(rt, FIBER_FOREVER);
