@@ -672,6 +672,8 @@ wrong_order_is_named() {
 other_libfiber_is_named() {
 	# shellcheck disable=SC2086 # flags must be split
 	compile own "$tmp/ring.c" "$build/lib/libfiber.a" $uring || return 1
+	# The program runs in the background, and may open the file after it is looked at: no earlier line is there.
+	: >"$tmp/line"
 	env "LD_PRELOAD=$build/lib/libfiber-posix.so" "LD_LIBRARY_PATH=$build/lib" "$tmp/own" 2>"$tmp/line" >/dev/null &
 	own=$!
 	tries=0
