@@ -63,6 +63,8 @@ static bool prepare_read(FILE *stream)
 	}
 	if (fpx_readable(stream))
 		return true;
+	/* From now on it is a stream of bytes. */
+	stream->_mode = -1;
 	if (stream->_IO_backup_base)
 		_IO_free_backup_area(stream);
 	if (!stream->_IO_buf_base)
@@ -70,18 +72,20 @@ static bool prepare_read(FILE *stream)
 	return true;
 }
 
-/* ISO C: input of a stream that is not fully buffered writes what a terminal is to show. */
+/*
+ * ISO C: input of a stream that is not fully buffered writes what a terminal is to show. The caller has
+ * the stream, so it does not wait for the lock of stdout: the holder of that may want to read.
+ */
 static void flush_lines(FILE *stream)
 {
-	struct fpx_use use;
-
 	if (stream == stdout || !__flbf(stdout) || !__fpending(stdout) ||
-	    (!__flbf(stream) && __fbufsize(stream) > 1))
+	    (!__flbf(stream) && __fbufsize(stream) > 1) || !fpx_try_hold(stdout))
 		return;
-	use = fpx_enter(stdout);
-	if (use.waits)
+	if (fpx_unlocked(stdout).waits)
 		fpx_drain(stdout);
-	fpx_leave(stdout, use);
+	else
+		fpx_streams.fflush_unlocked(stdout);
+	fpx_release(stdout);
 }
 
 bool fpx_may_read(FILE *stream)

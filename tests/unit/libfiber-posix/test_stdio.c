@@ -349,6 +349,38 @@ TEST(test_stdout_on_a_full_pipe_parks)
 	close(fds[0]), close(fds[1]);
 }
 
+static void *ask(void *arg)
+{
+	char line[8];
+
+	fputs("name? ", stdout);
+	return (void *)(intptr_t)(fgets(line, sizeof line, arg) != NULL);
+}
+
+/* As on a terminal: what is in a stdout that is buffered by lines is shown before the input. */
+TEST(test_input_without_a_full_buffer_writes_stdout)
+{
+	struct fiber *f;
+	struct ends e;
+	int fds[2], kept;
+
+	assert_int_equal(pipe(fds), 0);
+	open_ends(&e);
+	setvbuf(e.in, NULL, _IONBF, 0);
+	fflush(stdout);
+	kept = dup(STDOUT_FILENO);
+	assert_int_equal(dup2(fds[1], STDOUT_FILENO), STDOUT_FILENO);
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	f = inside_suspended(ask, e.in);
+	expect_bytes(fds[0], "name? ");
+	assert_int_equal(write(e.fds[1], "me\n", 3), 3);
+	assert_int_equal(inside_join(f), 1);
+	assert_int_equal(dup2(kept, STDOUT_FILENO), STDOUT_FILENO);
+	close(kept);
+	close(fds[0]), close(fds[1]);
+	close_ends(&e);
+}
+
 static void *print_fd(void *arg)
 {
 	return (void *)(intptr_t)dprintf(*(int *)arg, "%05d|", 42);
@@ -453,6 +485,7 @@ int main(void)
 		cmocka_unit_test(test_pipe_without_a_reader_gives_epipe_and_a_signal),
 		cmocka_unit_test(test_fflush_of_all_streams_parks),
 		cmocka_unit_test(test_stdout_on_a_full_pipe_parks),
+		cmocka_unit_test(test_input_without_a_full_buffer_writes_stdout),
 		cmocka_unit_test(test_dprintf_parks),
 		cmocka_unit_test(test_fscanf_parks_and_leaves_the_byte_that_ends_it),
 		cmocka_unit_test(test_files_and_memory_are_the_c_librarys),
