@@ -416,87 +416,6 @@ int main(void)
 }
 END
 
-# Two fibers on one carrier talk over pipes through streams. With HAND, by the names of <fiber/posix.h>.
-cat >"$tmp/lines.c" <<'END'
-#include <fiber.h>
-#include <fiber/posix.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-#ifdef HAND
-#define fgets	fiber_posix_fgets
-#define fprintf fiber_posix_fprintf
-#define fflush	fiber_posix_fflush
-#define fscanf	fiber_posix_fscanf
-#define getline fiber_posix_getline
-#define fread	fiber_posix_fread
-#endif
-
-static FILE *in[2], *out[2];
-
-static void *answer(void *arg)
-{
-	volatile size_t size = 16;
-	char line[16];
-	int n = 0;
-
-	while (n < 1000 && fgets(line, (int)size, in[1])) {
-		n = atoi(line);
-		fprintf(out[1], "%d %s\n", n, n % 2 ? "odd" : "even");
-		fflush(out[1]);
-	}
-	return arg;
-}
-
-static int ask(int n)
-{
-	volatile size_t size = 4;
-	char *line = NULL, word[8];
-	size_t room = 0;
-	int got = 0, good;
-
-	fprintf(out[0], "%d\n", n);
-	fflush(out[0]);
-	switch (n % 3) {
-	case 0:
-		return fscanf(in[0], "%d %7[a-z]%*c", &got, word) == 2 && got == n;
-	case 1:
-		good = getline(&line, &room, in[0]) > 0 && atoi(line) == n;
-		free(line);
-		return good;
-	default:
-		good = fread(word, 1, size, in[0]) == 4 && (word[4] = 0, atoi(word)) == n % 10000;
-		return good && fgets(word, 8, in[0]);
-	}
-}
-
-static void *start(void *arg)
-{
-	int fds[2], good = 0;
-	struct fiber *f;
-
-	for (int i = 0; i < 2; i++) {
-		if (pipe(fds) < 0)
-			return arg;
-		in[i] = fdopen(fds[0], "r"), out[!i] = fdopen(fds[1], "w");
-	}
-	fiber_spawn(answer, NULL, &f);
-	for (int n = 100; n <= 1000; n++)
-		good += ask(n);
-	fiber_join(f, NULL, FIBER_FOREVER);
-	printf("%d of 901\n", good);
-	return arg;
-}
-
-int main(void)
-{
-	const struct fiber_runtime_options o = {.size = sizeof o, .carriers = 1, .control_path = ""};
-
-	return fiber_run(start, NULL, &o, NULL) < 0;
-}
-END
-
 ring_goes_round() {
 	[ "$(timeout 20 "$1")" = "$2" ]
 }
@@ -518,19 +437,6 @@ runs_fortified() {
 	compile fortified "$tmp/ring.c" -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 $shared -lfiber-posix -lfiber &&
 		nm -D --undefined-only "$tmp/fortified" >"$tmp/names" && grep -q __read_chk "$tmp/names" &&
 		grep -q __recv_chk "$tmp/names" && grep -q __poll_chk "$tmp/names" && ring_goes_round "$tmp/fortified" "20 of 20"
-}
-
-streams_talk() {
-	# shellcheck disable=SC2086 # flags must be split
-	compile lines "$tmp/lines.c" -D_FORTIFY_SOURCE=0 $shared -lfiber-posix -lfiber && ring_goes_round "$tmp/lines" "901 of 901" &&
-		compile lines-checked "$tmp/lines.c" -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 $shared -lfiber-posix -lfiber &&
-		nm -D --undefined-only "$tmp/lines-checked" >"$tmp/names" && grep -q __fprintf_chk "$tmp/names" &&
-		grep -q __fgets_chk "$tmp/names" && grep -q __fread_chk "$tmp/names" && ring_goes_round "$tmp/lines-checked" "901 of 901" &&
-		compile lines-hand "$tmp/lines.c" -DHAND $shared -lfiber-posix -lfiber && ring_goes_round "$tmp/lines-hand" "901 of 901" &&
-		compile lines-archive "$tmp/lines.c" -DHAND "$build/lib/libfiber-posix.a" "$build/lib/libfiber.a" $uring &&
-		ring_goes_round "$tmp/lines-archive" "901 of 901" &&
-		compile lines-static "$tmp/lines.c" -DHAND -static "$build/lib/libfiber-posix.a" "$build/lib/libfiber.a" $uring &&
-		ring_goes_round "$tmp/lines-static" "901 of 901"
 }
 
 # The fibers of pair.c, in a program of each kind: NAME OPTION...
@@ -737,7 +643,6 @@ prove "and in one that is linked with the archive" runs_archive
 prove "and in a static one" runs_static
 prove "and where the library is preloaded" runs_preloaded
 prove "fibers of one carrier meet in calls on messages, vectors, pipes and files, linked in each way" pairs_meet
-prove "and in streams of stdio, linked or by hand" streams_talk
 prove "a fortified open that may make a file and has no mode aborts as in the C library" aborts_without_a_mode
 prove "a socket that a stream has closed is not waited for, linked in each way" streams_close_sockets
 prove "in a plain thread each call gives what it gives without the library" each_is_the_system_s
