@@ -100,7 +100,10 @@ ssize_t fpx_get_delim(FILE *stream, char **line, size_t *size, int delim)
 		errno = EINVAL;
 		return -1;
 	}
-	/* The C library gives a line even where there is nothing to read. */
+	/* As in the C library, an error of an earlier call counts here. */
+	if (stream->_flags & _IO_ERR_SEEN)
+		return -1;
+	/* The C library allocates even where there is nothing to read. */
 	if (!grow(line, size, 0, 0))
 		return -1;
 	while (!met && fpx_fill(stream)) {
