@@ -100,16 +100,21 @@ bool fpx_may_read(FILE *stream)
 	return true;
 }
 
+/* Programs tell the end of the file from an error by an errno that they have cleared. */
 size_t fpx_read_past(FILE *stream, char *to, size_t size)
 {
+	const int before = errno;
 	const ssize_t n = fiber_posix_read(stream->_fileno, to, size);
 
-	if (n > 0) {
-		moved(stream, (size_t)n);
-		return (size_t)n;
+	if (n < 0) {
+		fail(stream);
+		return 0;
 	}
-	stream->_flags |= n < 0 ? _IO_ERR_SEEN : _IO_EOF_SEEN;
-	return 0;
+	errno = before;
+	if (n == 0)
+		stream->_flags |= _IO_EOF_SEEN;
+	moved(stream, (size_t)n);
+	return (size_t)n;
 }
 
 bool fpx_fill(FILE *stream)
@@ -149,6 +154,7 @@ bool fpx_may_write(FILE *stream)
 /* A blocking write moves all bytes unless there is an error, which the next one meets. */
 size_t fpx_write_past(FILE *stream, const char *from, size_t size)
 {
+	const int before = errno;
 	size_t done = 0;
 	ssize_t n;
 
@@ -156,11 +162,12 @@ size_t fpx_write_past(FILE *stream, const char *from, size_t size)
 		n = fiber_posix_write(stream->_fileno, from + done, size - done);
 		if (n <= 0) {
 			fail(stream);
-			break;
+			return done;
 		}
 		done += (size_t)n;
 		moved(stream, (size_t)n);
 	}
+	errno = before;
 	return done;
 }
 
