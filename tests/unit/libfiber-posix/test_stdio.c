@@ -234,6 +234,49 @@ TEST(test_two_fibers_talk_over_pipes)
 	close_ends(&b);
 }
 
+/* One stream for both directions. */
+static void *talk_both_ways(void *arg)
+{
+	FILE *const both = arg;
+
+	return talk((FILE *[]){both, both});
+}
+
+TEST(test_two_fibers_talk_over_a_socket)
+{
+	FILE *streams[2];
+	struct fiber *one, *two;
+	int fds[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+	for (size_t i = 0; i < 2; i++)
+		assert_non_null(streams[i] = fdopen(fds[i], "r+"));
+	one = inside_suspended(talk_both_ways, streams[0]);
+	two = inside_suspended(talk_both_ways, streams[1]);
+	assert_int_equal(write(fds[0], "0\n", 2), 2);
+	assert_true(inside_join(one) >= ROUNDS);
+	assert_true(inside_join(two) >= ROUNDS);
+	fclose(streams[0]);
+	fclose(streams[1]);
+}
+
+/* A terminal gives a line when it is whole. */
+TEST(test_fgets_of_a_terminal_parks)
+{
+	struct reading r = {0};
+	struct fiber *f;
+	const int far = posix_openpt(O_RDWR | O_NOCTTY);
+
+	assert_true(far >= 0 && grantpt(far) == 0 && unlockpt(far) == 0);
+	assert_non_null(r.in = fdopen(open(ptsname(far), O_RDWR | O_NOCTTY), "r+"));
+	f = inside_suspended(get_line, &r);
+	assert_int_equal(write(far, "typed\n", 6), 6);
+	assert_int_equal(inside_join(f), 1);
+	assert_string_equal(r.text, "typed\n");
+	fclose(r.in);
+	close(far);
+}
+
 static char large[LARGE];
 
 static void *put_large(void *arg)
@@ -481,6 +524,8 @@ int main(void)
 		cmocka_unit_test(test_cancelled_fiber_leaves_fgets),
 		cmocka_unit_test(test_non_blocking_stream_gives_eagain),
 		cmocka_unit_test(test_two_fibers_talk_over_pipes),
+		cmocka_unit_test(test_two_fibers_talk_over_a_socket),
+		cmocka_unit_test(test_fgets_of_a_terminal_parks),
 		cmocka_unit_test(test_fwrite_larger_than_the_pipe_parks),
 		cmocka_unit_test(test_pipe_without_a_reader_gives_epipe_and_a_signal),
 		cmocka_unit_test(test_fflush_of_all_streams_parks),
