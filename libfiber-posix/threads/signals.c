@@ -72,6 +72,13 @@ void fpx_home_leave(void)
 	leave();
 }
 
+void fpx_home_forget(const struct fpx_mask *mask)
+{
+	stays = false;
+	if (mask)
+		fpx_native.pthread_sigmask(SIG_SETMASK, &mask->blocked, NULL);
+}
+
 /* Make home take `wanted`, and handle what has arrived. With the lock. */
 static void call_home(void)
 {

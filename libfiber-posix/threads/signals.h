@@ -30,5 +30,7 @@ int fpx_signal_process(int number);
 void fpx_home_begin(void);
 void fpx_home_stay(void);
 void fpx_home_leave(void);
+/* In a forked child: there is no home, and the thread has this mask (NULL: its own) from now on. */
+void fpx_home_forget(const struct fpx_mask *mask);
 
 #endif

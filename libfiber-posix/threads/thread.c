@@ -109,8 +109,26 @@ static void *run(fiber_fn *fn, void *arg)
 	return start.value;
 }
 
+/* Of the caller of fork(). Initial-exec: the library is never loaded later than the program. */
+static __thread struct thread *forks __attribute__((tls_model("initial-exec")));
+
+static void before_fork(void)
+{
+	forks = self();
+}
+
+/* The child has the thread that called fork(), with the mask of the fiber that it was, and no fibers. */
+static void become_thread(void)
+{
+	if (!fpx_thread_adopts())
+		return;
+	__atomic_store_n(&adopter, NULL, __ATOMIC_RELEASE);
+	fpx_home_forget(forks ? &forks->mask : NULL);
+}
+
 __attribute__((constructor)) static void prepare(void)
 {
+	pthread_atfork(before_fork, NULL, become_thread);
 	if (fiber_key_create(&start_key, NULL) < 0)
 		return;
 	fiber_own_tls_set_main(run);
@@ -240,6 +258,7 @@ int fpx_thread_attributes(pthread_t thread, pthread_attr_t *ret)
 /* The fiber has ended, and its block is the caller's. */
 static void release(pthread_t thread, struct thread *t)
 {
+	*fiber_own_tls_word((void *)thread) = NULL;
 	free(t);
 	fiber_own_tls_give((void *)thread);
 }
@@ -249,6 +268,9 @@ int fpx_thread_join(pthread_t thread, void **ret, int64_t deadline)
 	struct thread *t = thread_of(thread);
 	int rc;
 
+	/* It was joined, or detached and has ended. */
+	if (!t)
+		return ESRCH;
 	if (__atomic_load_n(&t->state, __ATOMIC_ACQUIRE) == DETACHED)
 		return EINVAL;
 	if (t->fiber == fiber_self())
@@ -273,9 +295,11 @@ int fpx_thread_join(pthread_t thread, void **ret, int64_t deadline)
 int fpx_thread_detach(pthread_t thread)
 {
 	struct thread *t = thread_of(thread);
-	struct fiber *const fiber = t->fiber;
+	struct fiber *const fiber = t ? t->fiber : NULL;
 	int state = JOINABLE;
 
+	if (!t)
+		return ESRCH;
 	/* After this it may end, and release what t is. */
 	if (__atomic_compare_exchange_n(&t->state, &state, DETACHED, false, __ATOMIC_ACQ_REL,
 					__ATOMIC_ACQUIRE)) {
@@ -293,6 +317,8 @@ int fpx_thread_cancel(pthread_t thread)
 {
 	struct thread *t = thread_of(thread);
 
+	if (!t)
+		return ESRCH;
 	__atomic_store_n(&t->cancelled, true, __ATOMIC_RELEASE);
 	if (__atomic_load_n(&t->state, __ATOMIC_ACQUIRE) != ENDED)
 		fiber_cancel(t->fiber);

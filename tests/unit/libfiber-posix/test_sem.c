@@ -4,6 +4,8 @@
 
 #include <semaphore.h>
 #include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 
 #include "outcome.h"
 
@@ -164,6 +166,42 @@ static void test_sem_post_of_a_signal_handler_wakes_a_fiber(void **state)
 	assert_int_equal(posted, 2000);
 }
 
+/* -- another process -- */
+
+static sem_t *between;
+
+static void *wait_for_process(void *arg)
+{
+	return outcome(arg, sem_wait(between));
+}
+
+static void test_sem_post_of_another_process_wakes_a_fiber(void **state)
+{
+	struct fiber_result result = {NULL, 1};
+	struct call c = {0};
+	int status;
+	pid_t pid;
+
+	(void)state;
+	/* ThreadSanitizer does not support a fork of a program with threads. */
+	if (!strcmp(harness_sanitizer(), "thread"))
+		skip();
+	between = mmap(NULL, sizeof *between, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+		       -1, 0);
+	assert_ptr_not_equal(between, MAP_FAILED);
+	sem_init(between, 1, 0);
+	pid = fork();
+	if (!pid) {
+		poll(NULL, 0, 20);
+		sem_post(between);
+		_exit(0);
+	}
+	assert_int_equal(fiber_run(wait_for_process, &c, NULL, &result), 0);
+	assert_null(result.value);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(munmap(between, sizeof *between), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -171,6 +209,7 @@ int main(void)
 		cmocka_unit_test(test_sem_wait_ends_when_the_time_is_over),
 		cmocka_unit_test(test_sem_wait_of_a_cancelled_fiber_ends),
 		cmocka_unit_test(test_sem_post_of_a_signal_handler_wakes_a_fiber),
+		cmocka_unit_test(test_sem_post_of_another_process_wakes_a_fiber),
 	};
 
 	harness_watchdog(100);
