@@ -112,14 +112,22 @@ static void go_on(void)
 
 void (*fpx_on_cancelled)(void) = go_on;
 
+ssize_t fpx_interrupted(ssize_t rc)
+{
+	if (rc != -ECANCELED)
+		return rc;
+	if (!fiber_cancelled())
+		return -EINTR;
+	fpx_on_cancelled();
+	return rc;
+}
+
 /* Not inlined: errno may have another address than before the wait. */
 __attribute__((noinline)) ssize_t fpx_result(ssize_t n)
 {
 	if (n >= 0)
 		return n;
-	if (n == -ECANCELED)
-		fpx_on_cancelled();
-	errno = (int)-n;
+	errno = (int)-fpx_interrupted(n);
 	return -1;
 }
 

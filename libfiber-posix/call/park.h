@@ -33,6 +33,12 @@ bool fpx_late(ssize_t n, int64_t deadline);
  */
 extern void (*fpx_on_cancelled)(void);
 
+/*
+ * rc, a result of libfiber: -EINTR in place of -ECANCELED if the caller is not cancelled, but a signal
+ * has interrupted it. fpx_on_cancelled() was called otherwise.
+ */
+ssize_t fpx_interrupted(ssize_t rc);
+
 /* Return n, or -1 with errno set from a negative n. */
 ssize_t fpx_result(ssize_t n);
 

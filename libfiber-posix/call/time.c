@@ -23,10 +23,8 @@
 static int sleep_ns(const struct timespec *time, int64_t *ret_left)
 {
 	const int64_t deadline = fpx_deadline_after(time);
-	int rc = fiber_sleep_until(deadline);
+	int rc = (int)fpx_interrupted(fiber_sleep_until(deadline));
 
-	if (rc == -ECANCELED)
-		fpx_on_cancelled();
 	*ret_left = deadline - fiber_now();
 	if (rc == 0 || *ret_left < 0)
 		*ret_left = 0;
@@ -83,7 +81,7 @@ static int sleep_until(clockid_t clock, const struct timespec *time)
 							       time->tv_nsec - now.tv_nsec;
 		if (left <= 0)
 			return 0;
-		rc = fiber_sleep(left < SLICE ? left : SLICE);
+		rc = (int)fpx_interrupted(fiber_sleep(left < SLICE ? left : SLICE));
 		if (rc < 0)
 			return -rc;
 	}

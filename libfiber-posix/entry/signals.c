@@ -37,14 +37,14 @@ FPX_ENTRY int pthread_kill(pthread_t thread, int number)
 		return fpx_native.pthread_kill(thread, number);
 	if (fiber_state(fpx_thread_fiber(thread)) == FIBER_DEAD)
 		return number ? ESRCH : 0;
-	return fpx_signal_process(number);
+	return fpx_signal_fiber(fpx_thread_fiber(thread), number);
 }
 
 FPX_ENTRY int raise(int number)
 {
 	if (!fpx_thread_mask() || fpx_is_libfiber(FPX_CALLER))
 		return fpx_native.raise(number);
-	return (int)fpx_result(-fpx_signal_process(number));
+	return (int)fpx_result(-fpx_signal_fiber(fiber_self(), number));
 }
 
 /* -- wait for a signal: on a thread, which blocks all -- */

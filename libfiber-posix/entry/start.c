@@ -55,6 +55,7 @@ static void leave_home(void *arg)
 /* A return from main() is a call of exit(); one of pthread_exit() leaves the other threads running. */
 static void *run_main(void *arg)
 {
+	fpx_home_serve(fiber_self());
 	pthread_cleanup_push(leave_home, NULL);
 	exit(program.main(program.argc, program.argv, environ));
 	pthread_cleanup_pop(0);

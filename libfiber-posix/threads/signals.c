@@ -17,6 +17,7 @@
 #include <fiber/sync.h>
 #include <fiber/time.h>
 
+#include "layout/own_tls.h"
 #include "system/native.h"
 
 #define NUMBERS 65
@@ -31,7 +32,35 @@ static struct fiber_sem answer; /* the caller waits for it */
 static bool leaves;		/* L lock, and home */
 static bool stays;		/* I: there is a home */
 
+/* L first_lock: the fiber of main(), until it ends. */
+static struct fiber *first;
+static pthread_mutex_t first_lock = PTHREAD_MUTEX_INITIALIZER;
+
 /* -- home -- */
+
+void fpx_home_serve(struct fiber *fiber)
+{
+	fpx_native.pthread_mutex_lock(&first_lock);
+	first = fiber;
+	fpx_native.pthread_mutex_unlock(&first_lock);
+}
+
+void fpx_home_lose(struct fiber *fiber)
+{
+	fpx_native.pthread_mutex_lock(&first_lock);
+	if (first == fiber)
+		first = NULL;
+	fpx_native.pthread_mutex_unlock(&first_lock);
+}
+
+/* A handler that does not let calls go on has run: the system would choose the first thread for it. */
+static void interrupt(void)
+{
+	fpx_native.pthread_mutex_lock(&first_lock);
+	if (first)
+		fiber_own_tls_interrupt(first);
+	fpx_native.pthread_mutex_unlock(&first_lock);
+}
 
 void fpx_home_begin(void)
 {
@@ -43,8 +72,10 @@ void fpx_home_stay(void)
 {
 	for (;;) {
 		/* EINTR: a handler has run. */
-		if (fpx_native.sem_wait(&call) < 0)
+		if (fpx_native.sem_wait(&call) < 0) {
+			interrupt();
 			continue;
+		}
 		if (leaves)
 			return;
 		fpx_native.pthread_sigmask(SIG_SETMASK, &wanted, NULL);
@@ -88,14 +119,17 @@ static void call_home(void)
 	fiber_sem_wait(&answer, FIBER_FOREVER);
 }
 
-int fpx_signal_process(int number)
+int fpx_signal_fiber(struct fiber *fiber, int number)
 {
 	int rc;
 
 	enter();
 	rc = kill(getpid(), number) < 0 ? errno : 0;
-	if (rc == 0 && number)
+	if (rc == 0 && number) {
 		call_home();
+		if (fiber != fiber_self())
+			fiber_own_tls_interrupt(fiber);
+	}
 	leave();
 	return rc;
 }

@@ -8,7 +8,7 @@
 #define FPX_THREADS_SIGNALS_H
 
 #include <signal.h>
-#include <stdbool.h>
+#include <fiber/fiber.h>
 
 /* The mask of a thread that is a fiber. */
 struct fpx_mask {
@@ -22,12 +22,16 @@ void fpx_mask_end(struct fpx_mask *mask);
 /* pthread_sigmask(3). Returns 0 or EINVAL. */
 int fpx_mask_change(struct fpx_mask *mask, int how, const sigset_t *set, sigset_t *before);
 
-/* kill(2) of the process. When it returns, a handler has run if no thread was to block the signal. */
-int fpx_signal_process(int number);
+/* kill(2) of the process. When it returns, a handler has run if no thread was to block the signal, and
+ * the fiber's wait was interrupted. */
+int fpx_signal_fiber(struct fiber *fiber, int number);
 
 /* The calling thread is home: before the first fiber begins. Then wait for signals and handle them,
  * until fpx_home_leave(). */
 void fpx_home_begin(void);
+/* The fiber whose waits a signal interrupts: that of main(). By itself; it ends. */
+void fpx_home_serve(struct fiber *fiber);
+void fpx_home_lose(struct fiber *fiber);
 void fpx_home_stay(void);
 void fpx_home_leave(void);
 /* In a forked child: there is no home, and the thread has this mask (NULL: its own) from now on. */

@@ -103,6 +103,7 @@ static void *run(fiber_fn *fn, void *arg)
 	fiber_own_tls_finish();
 	fpx_keys_end();
 	if (self()) {
+		fpx_home_lose(fiber_self());
 		fpx_mask_end(&self()->mask);
 		end(self(), start.value);
 	}
@@ -277,13 +278,15 @@ int fpx_thread_join(pthread_t thread, void **ret, int64_t deadline)
 		return EDEADLK;
 	do {
 		rc = fiber_join(t->fiber, NULL, deadline);
-		fpx_thread_test_cancel();
-		/* One that ends, or whose cancellation is disabled, goes on waiting. */
 		if (rc == -ECANCELED)
-			fiber_cancel_mask();
-		while (rc == -ECANCELED)
-			rc = fiber_join(t->fiber, NULL, deadline);
-	} while (rc == -ECANCELED);
+			fpx_thread_test_cancel();
+	} while (rc == -ECANCELED && !fiber_cancelled());
+	/* It ends, or its cancellation is disabled. */
+	if (rc == -ECANCELED) {
+		fiber_cancel_mask();
+		rc = fiber_join(t->fiber, NULL, deadline);
+		fiber_cancel_unmask();
+	}
 	if (rc < 0)
 		return rc == -ETIMEDOUT && deadline == 0 ? EBUSY : -rc;
 	if (ret)

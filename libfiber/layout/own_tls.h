@@ -32,6 +32,12 @@ FIBER_API int fiber_own_tls_number(void);
 FIBER_API void **fiber_own_tls_word(void *block);
 FIBER_API void fiber_own_tls_give(void *block);
 
+/*
+ * End the current wait of a fiber that has not ended, as fiber_cancel() does, but only that one: it
+ * returns -ECANCELED, and the fiber is not cancelled.
+ */
+FIBER_API void fiber_own_tls_interrupt(struct fiber *fiber);
+
 /* Run the destructors of C++ thread_local objects of the calling fiber. It may wait. */
 FIBER_API void fiber_own_tls_finish(void);
 

@@ -42,6 +42,7 @@
 #include "choice.h"
 #include "order.h"
 #include "core/hazard.h"
+#include "layout/own_tls.h"
 #include "os/os.h"
 #include "sched/sched.h"
 #include "wait/wait.h"
@@ -108,6 +109,15 @@ int fiber_cancel(struct fiber *fiber)
 	if (fib_cancel_claim(fiber, &wake))
 		fib_wake(&wake, false);
 	return 0;
+}
+
+/* A wait that starts at the same time is not ended, as that of a thread that a signal interrupts. */
+void fiber_own_tls_interrupt(struct fiber *fiber)
+{
+	struct fib_wake wake;
+
+	if (claim(fiber, &wake))
+		fib_wake(&wake, false);
 }
 
 bool fiber_cancelled(void)
