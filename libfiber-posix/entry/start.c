@@ -88,7 +88,6 @@ static int run_in_fibers(int argc, char **argv, char **envp)
 	if (rc)
 		refuse(strerror(rc));
 	fiber_set_name(fpx_thread_fiber(thread), "main");
-	fpx_thread_detach(thread);
 	fpx_home_stay();
 	fiber_runtime_finish(rt, FIBER_FOREVER);
 	return 0;

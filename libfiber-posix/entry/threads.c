@@ -198,6 +198,16 @@ FPX_ENTRY int thrd_create(thrd_t *ret, thrd_start_t start, void *arg)
 	return rc == 0 ? thrd_success : rc == EAGAIN ? thrd_nomem : thrd_error;
 }
 
+FPX_ENTRY int tss_create(tss_t *ret, tss_dtor_t destroy)
+{
+	return fpx_key_create(ret, destroy) == 0 ? thrd_success : thrd_error;
+}
+
+FPX_ENTRY void tss_delete(tss_t key)
+{
+	fpx_key_delete(key);
+}
+
 FPX_ENTRY int thrd_detach(thrd_t thread)
 {
 	return pthread_detach(thread) == 0 ? thrd_success : thrd_error;
