@@ -26,6 +26,7 @@ BEGIN {
 	# Headers whose folder is chosen by a -I option.
 	chosen["frame.h"] = "arch"
 	chosen["ticks.h"] = "arch"
+	chosen["thread_pointer.h"] = "arch"
 	chosen["announce.h"] = "context"
 	chosen["probe.h"] = "base"
 	chosen["checker.h"] = "base"

@@ -79,13 +79,15 @@ bool fib_arch_interrupted(void *ucontext, struct fib_context *ret);
 uint64_t fib_arch_interrupted_sp(const void *ucontext);
 
 /*
- * The thread pointer, through which code finds thread-locals. _can_move: whether a thread can give
- * itself another one; the others are called only then. _head: make the head of a new block, at tp,
- * like the one that the caller has; the table of modules that is in it stays.
+ * Of the port, in thread_pointer.h: fib_arch_tp(), the thread pointer, through which code finds
+ * thread-locals; and fib_arch_tp_move(), which gives the calling thread another one. Both only where
+ * fib_arch_tp_can_move().
  */
+#include "thread_pointer.h"
 bool fib_arch_tp_can_move(void);
-void *fib_arch_tp(void);
-void fib_arch_tp_move(void *tp);
+
+/* Make the head of a new block, at tp, like the one that the caller has; the table of modules that is
+ * in it stays. */
 void fib_arch_tp_head(void *tp);
 
 /* The table of modules of the block at tp: its length is in the entry before the first one. */

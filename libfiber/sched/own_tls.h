@@ -18,16 +18,16 @@
 #include "arch/arch.h"
 #include "sched/sched.h"
 
-/* Use the block, or with NULL the thread's own one, from now on. Carrier c only. */
+/* Use the block of a fiber that another one, or the idle context, switches to; NULL: it has none, and
+ * uses the thread's. Carrier c only. */
 static inline void fib_use_tls(struct fib_carrier *c, void *own)
 {
-	void *tp = own ? own : c->tp;
-
-	if (tp == fib_arch_tp())
-		return;
-	if (own)
+	if (own) {
 		*(void **)((char *)own + c->tls_offset) = c;
-	fib_arch_tp_move(tp);
+		fib_arch_tp_move(own);
+	} else if (fib_arch_tp() != c->tp) {
+		fib_arch_tp_move(c->tp);
+	}
 }
 
 /* Whether fibers can have blocks: 0, or -ENOTSUP and *ret_why. */

@@ -189,19 +189,13 @@ static fib_always_inline void switch_plain(struct fib_carrier *c, struct fiber *
 		fib_probe2(switch, fiber->id, c->current); /* NULL here and below: no fiber */
 	}
 	if (slow & FIB_SLOW_OWN_TLS)
-		fib_use_tls(c, c->current ? c->current->tls : NULL);
+		fib_use_tls(c, to == &c->idle ? NULL : next->tls);
 	fib_context_switch(&fiber->context, &fiber->announce, to, to_announce, &fiber->seq);
 }
 
 static inline bool in_exception(const struct fib_carrier *c)
 {
 	return c->exceptions && (c->exceptions->caught || c->exceptions->uncaught);
-}
-
-static fib_noinline void switch_with(struct fib_carrier *c, struct fiber *fiber, struct fiber *next,
-				     int64_t now, unsigned slow)
-{
-	switch_plain(c, fiber, next, now, slow);
 }
 
 /*
@@ -214,7 +208,7 @@ static fib_noinline void switch_in_exception(struct fib_carrier *c, struct fiber
 	const struct fib_exceptions mine = *c->exceptions;
 
 	*c->exceptions = (struct fib_exceptions){NULL, 0};
-	switch_with(c, fiber, next, now, fib_load(&c->slow_switch));
+	switch_plain(c, fiber, next, now, fib_load(&c->slow_switch));
 	*fib_carrier_self()->exceptions = mine;
 }
 
@@ -224,7 +218,14 @@ static fib_noinline void switch_slow(struct fib_carrier *c, struct fiber *fiber,
 	if (in_exception(c))
 		switch_in_exception(c, fiber, next, now);
 	else
-		switch_with(c, fiber, next, now, fib_load(&c->slow_switch));
+		switch_plain(c, fiber, next, now, fib_load(&c->slow_switch));
+}
+
+/* Without an exception and without a recorder. */
+static fib_noinline void switch_own_tls(struct fib_carrier *c, struct fiber *fiber,
+					struct fiber *next, int64_t now)
+{
+	switch_plain(c, fiber, next, now, FIB_SLOW_OWN_TLS);
 }
 
 static fib_always_inline void switch_fiber(struct fib_carrier *c, struct fiber *fiber,
@@ -234,6 +235,8 @@ static fib_always_inline void switch_fiber(struct fib_carrier *c, struct fiber *
 
 	if (fib_likely(!slow) || (slow == FIB_SLOW_EXCEPTIONS && !in_exception(c)))
 		switch_plain(c, fiber, next, now, 0);
+	else if (slow == FIB_SLOW_OWN_TLS)
+		switch_own_tls(c, fiber, next, now);
 	else
 		switch_slow(c, fiber, next, now);
 }

@@ -157,16 +157,6 @@ bool fib_arch_tp_can_move(void)
 	return false;
 }
 
-void *fib_arch_tp(void)
-{
-	return NULL;
-}
-
-void fib_arch_tp_move(void *tp)
-{
-	(void)tp;
-}
-
 void fib_arch_tp_head(void *tp)
 {
 	(void)tp;

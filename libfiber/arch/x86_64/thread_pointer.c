@@ -4,7 +4,7 @@
  *
  * The head of a thread's block is fixed by the ABI: compilers read the stack protector's word at 40, and
  * the C library's inline functions read others. Newer CPUs and kernels let a program write the base
- * itself, which takes some 10 ns. Elsewhere it is a system call.
+ * itself, which takes some 10 ns (thread_pointer.h). Elsewhere it is a system call.
  */
 #include "arch/arch.h"
 
@@ -32,12 +32,11 @@ struct head {
 _Static_assert(__builtin_offsetof(struct head, stack_guard) == 40, "the ABI");
 _Static_assert(__builtin_offsetof(struct head, features) == 72, "the ABI");
 
-/* I: before main(). */
-static bool writes_base;
+bool fib_arch_tp_writable;
 
 __attribute__((constructor)) static void look_at_kernel(void)
 {
-	writes_base = getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE;
+	fib_arch_tp_writable = getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE;
 }
 
 bool fib_arch_tp_can_move(void)
@@ -45,26 +44,15 @@ bool fib_arch_tp_can_move(void)
 	return true;
 }
 
-void *fib_arch_tp(void)
-{
-	void *tp;
-
-	__asm__ volatile("mov %%fs:0, %0" : "=r"(tp));
-	return tp;
-}
-
-void fib_arch_tp_move(void *tp)
+void fib_arch_tp_move_by_call(void *tp)
 {
 	long rc;
 
-	if (writes_base)
-		__asm__ volatile("wrfsbase %0" : : "r"(tp) : "memory");
-	else
-		/* Not syscall(), which may set errno. */
-		__asm__ volatile("syscall"
-				 : "=a"(rc)
-				 : "0"((long)SYS_arch_prctl), "D"((long)ARCH_SET_FS), "S"(tp)
-				 : "rcx", "r11", "memory");
+	/* Not syscall(), which may set errno. */
+	__asm__ volatile("syscall"
+			 : "=a"(rc)
+			 : "0"((long)SYS_arch_prctl), "D"((long)ARCH_SET_FS), "S"(tp)
+			 : "rcx", "r11", "memory");
 }
 
 void fib_arch_tp_head(void *tp)

@@ -146,10 +146,10 @@ FIBER_API int fiber_runtime_finish(struct fiber_runtime *rt, int64_t deadline);
 
 /*
  * Bind fibers to carriers, as with FIBER_BOUND, in every runtime of the process that is started
- * after this call. Fibers with FIBER_MIGRATES are excepted: all their code must tolerate that a
- * fiber continues on another thread, where errno and thread-local variables have other addresses.
- * libfiber-posix makes this call when it is loaded. From anywhere, also a signal handler. Always
- * returns 0.
+ * after this call. Fibers with FIBER_OWN_TLS are excepted, and those with FIBER_MIGRATES: all their
+ * code must tolerate that a fiber continues on another thread, where errno and thread-local
+ * variables have other addresses. libfiber-posix makes this call when it is loaded. From anywhere,
+ * also a signal handler. Always returns 0.
  */
 FIBER_API int fiber_runtime_bind(void);
 

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* thread_pointer.h - a port that cannot move the thread pointer */
+#ifndef FIB_ARCH_THREAD_POINTER_H
+#define FIB_ARCH_THREAD_POINTER_H
+
+#include <stddef.h>
+
+static inline void *fib_arch_tp(void)
+{
+	return NULL;
+}
+
+static inline void fib_arch_tp_move(void *tp)
+{
+	(void)tp;
+}
+
+#endif
