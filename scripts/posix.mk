@@ -6,7 +6,7 @@
 POSIX_SRC  := $(wildcard libfiber-posix/*/*.c)
 POSIX_OBJ  := $(POSIX_SRC:%.c=$(BUILD)/obj/%.o)
 # These names are not taken in a static program.
-POSIX_NAMES := $(patsubst %,$(BUILD)/obj/libfiber-posix/entry/%.o,names pthreads c11 threads start signals stdio print)
+POSIX_NAMES := $(patsubst %,$(BUILD)/obj/libfiber-posix/entry/%.o,names pthreads c11 threads start signals slow stdio print)
 POSIX_INC  := -Ilibfiber-posix/include -Ilibfiber-posix
 
 lib: $(BUILD)/lib/libfiber-posix.a $(BUILD)/lib/libfiber-posix.so

@@ -8,10 +8,19 @@
 #ifndef FPX_SYSTEM_NATIVE_H
 #define FPX_SYSTEM_NATIVE_H
 
+#include <grp.h>
 #include <pthread.h>
+#include <pwd.h>
 #include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <syslog.h>
 #include <threads.h>
 #include <time.h>
 
@@ -81,12 +90,36 @@
 	X(int, sigtimedwait, (const sigset_t *a, siginfo_t *b, const struct timespec *c), (a, b, c))\
 	X(int, sigwaitinfo, (const sigset_t *a, siginfo_t *b), (a, b))                             \
 	X(int, sigwait, (const sigset_t *a, int *b), (a, b))
+/* Those that can only block. */
+#define FPX_NATIVE_SLOW(X)                                                                        \
+	X(int, system, (const char *a), (a))                                                       \
+	X(FILE *, popen, (const char *a, const char *b), (a, b))                                   \
+	X(pid_t, wait3, (int *a, int b, struct rusage *c), (a, b, c))                              \
+	X(pid_t, wait4, (pid_t a, int *b, int c, struct rusage *d), (a, b, c, d))                  \
+	X(int, waitid, (idtype_t a, id_t b, siginfo_t *c, int d), (a, b, c, d))                    \
+	X(int, getpwnam_r, (const char *a, struct passwd *b, char *c, size_t d,                    \
+		struct passwd **e), (a, b, c, d, e))                                               \
+	X(int, getpwuid_r, (uid_t a, struct passwd *b, char *c, size_t d, struct passwd **e),      \
+		(a, b, c, d, e))                                                                   \
+	X(int, getgrnam_r, (const char *a, struct group *b, char *c, size_t d, struct group **e),  \
+		(a, b, c, d, e))                                                                   \
+	X(int, getgrgid_r, (gid_t a, struct group *b, char *c, size_t d, struct group **e),        \
+		(a, b, c, d, e))                                                                   \
+	X(int, posix_spawn, (pid_t *a, const char *b, const posix_spawn_file_actions_t *c,         \
+		const posix_spawnattr_t *d, char *const *e, char *const *f), (a, b, c, d, e, f))   \
+	X(int, posix_spawnp, (pid_t *a, const char *b, const posix_spawn_file_actions_t *c,        \
+		const posix_spawnattr_t *d, char *const *e, char *const *f), (a, b, c, d, e, f))
 #define FPX_NATIVE_VOIDS(X)                                                                       \
 	X(void, pthread_exit, (void *a), (a))                                                      \
-	X(void, pthread_testcancel, (void), ())
+	X(void, pthread_testcancel, (void), ())                                                    \
+	X(void, vsyslog, (int a, const char *b, va_list c), (a, b, c))                             \
+	X(void, __vsyslog_chk, (int a, int b, const char *c, va_list d), (a, b, c, d))
 #define FPX_NATIVE_CALLS(X) \
-	FPX_NATIVE_FAST(X) FPX_NATIVE_OTHERS(X) FPX_NATIVE_THREADS(X)
+	FPX_NATIVE_FAST(X) FPX_NATIVE_OTHERS(X) FPX_NATIVE_THREADS(X) FPX_NATIVE_SLOW(X)
 /* clang-format on */
+
+/* Not declared by <syslog.h> without optimization. */
+void __vsyslog_chk(int priority, int flag, const char *format, va_list args);
 
 #define FPX_NATIVE_MEMBER(result, name, parameters, arguments) result(*name) parameters;
 

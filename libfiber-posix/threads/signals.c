@@ -19,6 +19,7 @@
 
 #include "layout/own_tls.h"
 #include "system/native.h"
+#include "threads/thread.h"
 
 #define NUMBERS 65
 
@@ -103,11 +104,11 @@ void fpx_home_leave(void)
 	leave();
 }
 
-void fpx_home_forget(const struct fpx_mask *mask)
+void fpx_home_forget(const sigset_t *mask)
 {
 	stays = false;
 	if (mask)
-		fpx_native.pthread_sigmask(SIG_SETMASK, &mask->blocked, NULL);
+		fpx_native.pthread_sigmask(SIG_SETMASK, mask, NULL);
 }
 
 /* Make home take `wanted`, and handle what has arrived. With the lock. */
@@ -135,6 +136,20 @@ int fpx_signal_fiber(struct fiber *fiber, int number)
 }
 
 /* -- masks -- */
+
+static sigset_t at_start; /* I: of the program, before it made threads */
+
+__attribute__((constructor)) static void look_at_start(void)
+{
+	fpx_native.pthread_sigmask(SIG_SETMASK, NULL, &at_start);
+}
+
+void fpx_child_mask(sigset_t *ret)
+{
+	const struct fpx_mask *mask = fpx_thread_mask();
+
+	*ret = mask ? mask->blocked : at_start;
+}
 
 /* Returns whether what all block has changed. With the lock. */
 static bool recount(void)

@@ -22,6 +22,9 @@ void fpx_mask_end(struct fpx_mask *mask);
 /* pthread_sigmask(3). Returns 0 or EINVAL. */
 int fpx_mask_change(struct fpx_mask *mask, int how, const sigset_t *set, sigset_t *before);
 
+/* The mask that a child process of the caller must have: the carrier's blocks all. */
+void fpx_child_mask(sigset_t *ret);
+
 /* kill(2) of the process. When it returns, a handler has run if no thread was to block the signal, and
  * the fiber's wait was interrupted. */
 int fpx_signal_fiber(struct fiber *fiber, int number);
@@ -35,6 +38,6 @@ void fpx_home_lose(struct fiber *fiber);
 void fpx_home_stay(void);
 void fpx_home_leave(void);
 /* In a forked child: there is no home, and the thread has this mask (NULL: its own) from now on. */
-void fpx_home_forget(const struct fpx_mask *mask);
+void fpx_home_forget(const sigset_t *mask);
 
 #endif

@@ -110,21 +110,25 @@ static void *run(fiber_fn *fn, void *arg)
 	return start.value;
 }
 
-/* Of the caller of fork(). Initial-exec: the library is never loaded later than the program. */
-static __thread struct thread *forks __attribute__((tls_model("initial-exec")));
+/* What the caller of fork() blocks, if it is a fiber. Initial-exec: the library is never loaded later than
+ * the program. */
+static __thread struct {
+	bool fiber;
+	sigset_t mask;
+} forks __attribute__((tls_model("initial-exec")));
 
 static void before_fork(void)
 {
-	forks = self();
+	forks.fiber = fiber_self() != NULL;
+	if (forks.fiber)
+		fpx_child_mask(&forks.mask);
 }
 
 /* The child has the thread that called fork(), with the mask of the fiber that it was, and no fibers. */
 static void become_thread(void)
 {
-	if (!fpx_thread_adopts())
-		return;
 	__atomic_store_n(&adopter, NULL, __ATOMIC_RELEASE);
-	fpx_home_forget(forks ? &forks->mask : NULL);
+	fpx_home_forget(forks.fiber ? &forks.mask : NULL);
 }
 
 __attribute__((constructor)) static void prepare(void)
