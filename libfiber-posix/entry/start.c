@@ -106,7 +106,8 @@ int __libc_start_main(main_fn *main, int argc, char **argv, void (*init)(void), 
 	unsigned carriers;
 	size_t stack;
 
-	fpx_find("__libc_start_main", &native);
+	if (!fpx_find("__libc_start_main", &native))
+		_exit(126); /* no C library that this library was made for */
 	if (read_options(&carriers, &stack)) {
 		program.main = main;
 		main = run_in_fibers;

@@ -213,10 +213,11 @@ static int make(void **ret)
 	const size_t size =
 		(below + libc.record + sizeof(struct block) + libc.align - 1) & ~(libc.align - 1);
 	char *memory = aligned_alloc(libc.align, size);
-	void *tp = memory + below;
+	void *tp;
 
 	if (!memory)
 		return -ENOMEM;
+	tp = memory + below;
 	memset(memory, 0, size);
 	if (!libc.allocate(tp)) {
 		free(memory);
