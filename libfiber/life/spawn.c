@@ -80,9 +80,10 @@ void fib_fiber_main(void *arg)
 
 	fib_context_begun(&fiber->announce);
 	fib_order_begin(fiber);
-	fiber->result.value = fib_unlikely(fiber->flags & FIBER_OWN_TLS)
-				      ? fib_own_thread_run(fiber->fn, fiber->arg)
-				      : fiber->fn(fiber->arg);
+	if (fib_unlikely(fiber->flags & FIBER_OWN_TLS))
+		fiber->result.value = fib_own_thread_run(fiber->fn, fiber->arg);
+	else
+		fiber->result.value = fiber->fn(fiber->arg);
 	fib_choice_exit(fiber->fn);
 	fib_fiber_end(fiber);
 }

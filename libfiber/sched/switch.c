@@ -145,7 +145,7 @@ static void count_delay(struct fib_carrier *c, struct fiber *fiber, int64_t now)
 }
 
 /* c runs fiber from now on, so its stack may change. now: ns of the coarse clock. */
-static inline void start_running(struct fib_carrier *c, struct fiber *fiber, int64_t now)
+static fib_always_inline void start_running(struct fib_carrier *c, struct fiber *fiber, int64_t now)
 {
 	fib_store(&fiber->seq, fib_load(&fiber->seq) + 1);
 	/*
@@ -411,23 +411,15 @@ void fib_switch_out(struct fiber *fiber)
 	switch_fiber(c, fiber, next, fib_coarse_now());
 }
 
-_Noreturn void fib_switch_out_dead(struct fib_carrier *c, const struct fib_stack *stack)
+/* The second half of fib_switch_out_dead(): run next, or the idle context. */
+static fib_always_inline _Noreturn void leave_for(struct fib_carrier *c, struct fiber *next,
+						  const struct fib_stack *stack, unsigned slow)
 {
-	struct fiber *next = --c->picks ? next_local(c, false) : NULL;
-
-	c->current = NULL;
-	/*
-	 * next may block for a long time; callers that wait for fibers to end are only notified by
-	 * the idle context.
-	 */
-	if (next && fib_unlikely(next->flags & FIBER_BACKGROUND))
-		c->above.tell_ended(c->sched);
-	if (fib_unlikely(fib_load(&c->slow_switch)) &&
-	    in_exception(c)) /* the fiber exits in a catch block */
+	if (slow && in_exception(c)) /* the fiber exits in a catch block */
 		*c->exceptions = (struct fib_exceptions){NULL, 0};
 	/* pairs: record.seq */
 	if (!next || (fib_load_acquire(&next->seq) & 1)) {
-		if (fib_records(c))
+		if (slow & FIB_SLOW_RECORDS)
 			fib_recorder_ran_after_end(c, NULL);
 		c->pending = next;
 		fib_stack_give(&c->stacks, stack);
@@ -438,10 +430,10 @@ _Noreturn void fib_switch_out_dead(struct fib_carrier *c, const struct fib_stack
 	 * next's seq is odd from here on: no reader takes its half-written start for a complete
 	 * state.
 	 */
-	if (fib_records(c))
+	if (slow & FIB_SLOW_RECORDS)
 		fib_recorder_ran_after_end(c, next);
 	start_running(c, next, fib_coarse_now());
-	if (fib_unlikely(fib_load(&c->slow_switch) & FIB_SLOW_OWN_TLS))
+	if (slow & FIB_SLOW_OWN_TLS)
 		fib_use_tls(c, next->tls);
 	if (is_started(next)) {
 		fib_stack_give(&c->stacks, stack);
@@ -455,4 +447,26 @@ _Noreturn void fib_switch_out_dead(struct fib_carrier *c, const struct fib_stack
 		fib_stack_give(&c->stacks, stack);
 	}
 	fib_context_leave(&c->gone, &next->context, &next->announce);
+}
+
+static fib_noinline _Noreturn void leave_slowly_for(struct fib_carrier *c, struct fiber *next,
+						    const struct fib_stack *stack)
+{
+	leave_for(c, next, stack, fib_load(&c->slow_switch));
+}
+
+_Noreturn void fib_switch_out_dead(struct fib_carrier *c, const struct fib_stack *stack)
+{
+	struct fiber *next = --c->picks ? next_local(c, false) : NULL;
+
+	c->current = NULL;
+	/*
+	 * next may block for a long time; callers that wait for fibers to end are only notified by
+	 * the idle context.
+	 */
+	if (next && fib_unlikely(next->flags & FIBER_BACKGROUND))
+		c->above.tell_ended(c->sched);
+	if (fib_unlikely(fib_load(&c->slow_switch)))
+		leave_slowly_for(c, next, stack);
+	leave_for(c, next, stack, 0);
 }

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "base/compiler.h"
 #include "reserve.h"
 #include "stack/stack.h"
 
@@ -48,7 +49,7 @@ static inline bool fib_stack_promise_cached(struct fib_stack_cache *cache, unsig
 }
 void fib_stack_take_promised(struct fib_stack_cache *cache, unsigned class, struct fib_stack *ret);
 void fib_stack_unpromise_many(struct fib_stack_cache *cache, unsigned class);
-static inline void fib_stack_unpromise(struct fib_stack_cache *cache, unsigned class)
+static fib_always_inline void fib_stack_unpromise(struct fib_stack_cache *cache, unsigned class)
 {
 	if (cache && cache->promised_class == class && cache->promises < 2 * FIB_STACK_RESERVE)
 		cache->promises++;
