@@ -37,14 +37,26 @@ FPX_ENTRY int pthread_kill(pthread_t thread, int number)
 		return fpx_native.pthread_kill(thread, number);
 	if (fiber_state(fpx_thread_fiber(thread)) == FIBER_DEAD)
 		return number ? ESRCH : 0;
-	return fpx_signal_fiber(fpx_thread_fiber(thread), number);
+	return fpx_signal_fiber(fpx_thread_fiber(thread), fpx_thread_mask_of(thread), number);
 }
 
 FPX_ENTRY int raise(int number)
 {
-	if (!fpx_thread_mask() || fpx_is_libfiber(FPX_CALLER))
+	struct fpx_mask *mask = fpx_is_libfiber(FPX_CALLER) ? NULL : fpx_thread_mask();
+
+	if (!mask)
 		return fpx_native.raise(number);
-	return (int)fpx_result(-fpx_signal_fiber(fiber_self(), number));
+	return (int)fpx_result(-fpx_signal_fiber(fiber_self(), mask, number));
+}
+
+FPX_ENTRY int sigpending(sigset_t *ret)
+{
+	struct fpx_mask *mask = fpx_thread_mask();
+	const int rc = fpx_native.sigpending(ret);
+
+	if (rc == 0 && mask)
+		sigorset(ret, ret, &mask->pending);
+	return rc;
 }
 
 /* -- wait for a signal: on a thread, which blocks all -- */
@@ -70,7 +82,15 @@ static void *wait_there(void *arg)
 static int wait_off_carrier(const sigset_t *set, siginfo_t *info, const struct timespec *time)
 {
 	struct waiting w = {set, info, time, 0};
-	const int rc = fpx_off_carrier(wait_there, &w);
+	struct fpx_mask *mask = fpx_thread_mask();
+	int rc = mask ? fpx_mask_take(mask, set) : 0;
+
+	if (rc > 0) {
+		if (info)
+			*info = (siginfo_t){.si_signo = rc, .si_code = SI_TKILL};
+		return rc;
+	}
+	rc = fpx_off_carrier(wait_there, &w);
 
 	return rc < 0 ? rc : w.rc;
 }

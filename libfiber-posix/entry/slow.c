@@ -18,10 +18,10 @@
 #include "call/park.h"
 #include "entry/entry.h"
 #include "system/native.h"
-#include "threads/signals.h"
+#include "threads/thread.h"
 
 /* The first member of each call's struct. */
-struct common {
+struct away {
 	void (*make)(void *call);
 	int error;
 	sigset_t mask;
@@ -29,7 +29,7 @@ struct common {
 
 static void *make_there(void *arg)
 {
-	struct common *c = arg;
+	struct away *c = arg;
 	sigset_t before;
 
 	fpx_native.pthread_sigmask(SIG_SETMASK, &c->mask, &before);
@@ -41,7 +41,7 @@ static void *make_there(void *arg)
 }
 
 /* Returns false if the call was not made: it is made here then. */
-static bool make(struct common *c, void (*there)(void *))
+static bool make(struct away *c, void (*there)(void *))
 {
 	c->make = there;
 	c->error = errno;
@@ -55,7 +55,7 @@ static bool make(struct common *c, void (*there)(void *))
 /* members: the parameters as members of a struct x; from: the arguments of the entry. */
 #define SLOW(result, name, parameters, members, from, arguments)                   \
 	struct call_##name {                                                       \
-		struct common common;                                              \
+		struct away away;                                                  \
 		result rc;                                                         \
 		members                                                            \
 	};                                                                         \
@@ -69,7 +69,7 @@ static bool make(struct common *c, void (*there)(void *))
 	{                                                                          \
 		struct call_##name call = {{NULL, 0, {{0}}}, 0, from}, *x = &call; \
                                                                                    \
-		if (!fpx_enters(FPX_CALLER) || !make(&x->common, make_##name))     \
+		if (!fpx_enters(FPX_CALLER) || !make(&x->away, make_##name))       \
 			x->rc = fpx_native.name arguments;                         \
 		return x->rc;                                                      \
 	}
@@ -97,7 +97,7 @@ SLOW_LOOKUP(getgrgid_r, gid_t, struct group)
 /* -- syslog(3) -- */
 
 struct logging {
-	struct common common;
+	struct away away;
 	int priority, flag; /* flag -1: not the checking call */
 	const char *format;
 	va_list args;
@@ -118,7 +118,7 @@ static void write_log(bool enters, int priority, int flag, const char *format, v
 	struct logging l = {.priority = priority, .flag = flag, .format = format};
 
 	va_copy(l.args, args);
-	if (!enters || !make(&l.common, log_there))
+	if (!enters || !make(&l.away, log_there))
 		log_there(&l);
 	va_end(l.args);
 }

@@ -87,6 +87,7 @@
 	X(int, pthread_sigmask, (int a, const sigset_t *b, sigset_t *c), (a, b, c))                \
 	X(int, sigprocmask, (int a, const sigset_t *b, sigset_t *c), (a, b, c))                    \
 	X(int, raise, (int a), (a))                                                                \
+	X(int, sigpending, (sigset_t *a), (a))                                                     \
 	X(int, sigtimedwait, (const sigset_t *a, siginfo_t *b, const struct timespec *c), (a, b, c))\
 	X(int, sigwaitinfo, (const sigset_t *a, siginfo_t *b), (a, b))                             \
 	X(int, sigwait, (const sigset_t *a, int *b), (a, b))

@@ -19,7 +19,6 @@
 
 #include "layout/own_tls.h"
 #include "system/native.h"
-#include "threads/thread.h"
 
 #define NUMBERS 65
 
@@ -120,13 +119,18 @@ static void call_home(void)
 	fiber_sem_wait(&answer, FIBER_FOREVER);
 }
 
-int fpx_signal_fiber(struct fiber *fiber, int number)
+int fpx_signal_fiber(struct fiber *fiber, struct fpx_mask *mask, int number)
 {
-	int rc;
+	int rc = 0;
+	bool later;
 
 	enter();
-	rc = kill(getpid(), number) < 0 ? errno : 0;
-	if (rc == 0 && number) {
+	later = number && sigismember(&mask->blocked, number) == 1;
+	if (later)
+		sigaddset(&mask->pending, number);
+	else
+		rc = kill(getpid(), number) < 0 ? errno : 0;
+	if (rc == 0 && number && !later) {
 		call_home();
 		if (fiber != fiber_self())
 			fiber_own_tls_interrupt(fiber);
@@ -136,20 +140,6 @@ int fpx_signal_fiber(struct fiber *fiber, int number)
 }
 
 /* -- masks -- */
-
-static sigset_t at_start; /* I: of the program, before it made threads */
-
-__attribute__((constructor)) static void look_at_start(void)
-{
-	fpx_native.pthread_sigmask(SIG_SETMASK, NULL, &at_start);
-}
-
-void fpx_child_mask(sigset_t *ret)
-{
-	const struct fpx_mask *mask = fpx_thread_mask();
-
-	*ret = mask ? mask->blocked : at_start;
-}
 
 /* Returns whether what all block has changed. With the lock. */
 static bool recount(void)
@@ -178,8 +168,38 @@ static void settle(void)
 		call_home();
 }
 
+/* Send what was pending and is not blocked any more. With the lock. */
+static bool release(struct fpx_mask *mask)
+{
+	bool any = false;
+
+	for (int n = 1; n < NUMBERS; n++) {
+		if (sigismember(&mask->pending, n) != 1 || sigismember(&mask->blocked, n) == 1)
+			continue;
+		sigdelset(&mask->pending, n);
+		kill(getpid(), n);
+		any = true;
+	}
+	return any;
+}
+
+int fpx_mask_take(struct fpx_mask *mask, const sigset_t *set)
+{
+	int taken = 0;
+
+	enter();
+	for (int n = 1; n < NUMBERS && !taken; n++)
+		if (sigismember(set, n) == 1 && sigismember(&mask->pending, n) == 1)
+			taken = n;
+	if (taken)
+		sigdelset(&mask->pending, taken);
+	leave();
+	return taken;
+}
+
 void fpx_mask_begin(struct fpx_mask *mask, const struct fpx_mask *maker)
 {
+	sigemptyset(&mask->pending);
 	if (maker)
 		mask->blocked = maker->blocked;
 	else
@@ -225,7 +245,8 @@ int fpx_mask_change(struct fpx_mask *mask, int how, const sigset_t *set, sigset_
 	count(&old, -1);
 	count(&next, 1);
 	mask->blocked = next;
-	settle();
+	if (release(mask) | recount())
+		call_home();
 	leave();
 	return 0;
 }

@@ -13,6 +13,7 @@
 /* The mask of a thread that is a fiber. */
 struct fpx_mask {
 	sigset_t blocked;
+	sigset_t pending; /* sent to this thread, which blocks them */
 };
 
 /* A thread begins, with the mask of the one that makes it (NULL: of the calling thread); it ends. */
@@ -22,12 +23,14 @@ void fpx_mask_end(struct fpx_mask *mask);
 /* pthread_sigmask(3). Returns 0 or EINVAL. */
 int fpx_mask_change(struct fpx_mask *mask, int how, const sigset_t *set, sigset_t *before);
 
-/* The mask that a child process of the caller must have: the carrier's blocks all. */
-void fpx_child_mask(sigset_t *ret);
+/* Take a signal of the set that is pending for the thread: its number, or 0. */
+int fpx_mask_take(struct fpx_mask *mask, const sigset_t *set);
 
-/* kill(2) of the process. When it returns, a handler has run if no thread was to block the signal, and
- * the fiber's wait was interrupted. */
-int fpx_signal_fiber(struct fiber *fiber, int number);
+/*
+ * Send a signal to the thread that the fiber is. When it returns, a handler has run and the fiber's
+ * wait was interrupted, or the signal is pending. Returns 0 or a positive error.
+ */
+int fpx_signal_fiber(struct fiber *fiber, struct fpx_mask *mask, int number);
 
 /* The calling thread is home: before the first fiber begins. Then wait for signals and handle them,
  * until fpx_home_leave(). */

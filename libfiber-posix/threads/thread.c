@@ -15,6 +15,8 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <fiber/fiber.h>
 #include <fiber/time.h>
@@ -73,6 +75,20 @@ struct fiber *fpx_thread_fiber(pthread_t thread)
 	return thread_of(thread)->fiber;
 }
 
+static sigset_t mask_at_start; /* I: of the program, before it made threads */
+
+void fpx_child_mask(sigset_t *ret)
+{
+	struct thread *t = self();
+
+	*ret = t ? t->mask.blocked : mask_at_start;
+}
+
+struct fpx_mask *fpx_thread_mask_of(pthread_t thread)
+{
+	return &thread_of(thread)->mask;
+}
+
 /* -- run it -- */
 
 /* The fiber's part of thread.state. */
@@ -102,6 +118,9 @@ static void *run(fiber_fn *fn, void *arg)
 		self()->exits = true;
 	fiber_own_tls_finish();
 	fpx_keys_end();
+	/* In a forked child it is the first thread, and others may go on. */
+	if (!fiber_self())
+		syscall(SYS_exit, 0);
 	if (self()) {
 		fpx_home_lose(fiber_self());
 		fpx_mask_end(&self()->mask);
@@ -133,6 +152,7 @@ static void become_thread(void)
 
 __attribute__((constructor)) static void prepare(void)
 {
+	fpx_native.pthread_sigmask(SIG_SETMASK, NULL, &mask_at_start);
 	pthread_atfork(before_fork, NULL, become_thread);
 	if (fiber_key_create(&start_key, NULL) < 0)
 		return;

@@ -38,6 +38,7 @@ int fpx_thread_attributes(pthread_t thread, pthread_attr_t *ret);
 
 /* The fiber of a thread that was made here, whose pthread_t is valid. */
 struct fiber *fpx_thread_fiber(pthread_t thread);
+struct fpx_mask *fpx_thread_mask_of(pthread_t thread);
 
 /* -- of the caller; where it is no thread that was made here they do nothing -- */
 
@@ -45,6 +46,8 @@ struct fiber *fpx_thread_fiber(pthread_t thread);
 bool fpx_thread_can_exit(void);
 /* The caller's mask, or NULL. */
 struct fpx_mask *fpx_thread_mask(void);
+/* The mask that a child process of the caller must have: the carrier's blocks all. */
+void fpx_child_mask(sigset_t *ret);
 /* pthread_setcancelstate(3). */
 int fpx_thread_cancel_state(int state, int *before);
 /* End the caller if it was cancelled, and is not protected against it. */
