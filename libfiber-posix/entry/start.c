@@ -10,6 +10,7 @@
  * In the shared library alone.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,12 +33,13 @@ static struct program {
 	char **argv;
 } program;
 
-/* What fiberize(1) was asked for: "CARRIERS STACK-BYTES". */
-static bool read_options(unsigned *ret_carriers, size_t *ret_stack)
+/* What fiberize(1) was asked for: "CARRIERS STACK-BYTES [LONG-RUN-NS]". False: nothing. */
+static bool read_options(struct fiber_runtime_options *ret)
 {
 	const char *text = getenv("FIBERIZE");
 
-	return text && sscanf(text, "%u %zu", ret_carriers, ret_stack) == 2;
+	return text && sscanf(text, "%u %zu %" SCNd64, &ret->carriers, &ret->stack_size,
+			      &ret->long_run_ns) >= 2;
 }
 
 static _Noreturn void refuse(const char *why)
@@ -76,7 +78,7 @@ static int run_in_fibers(int argc, char **argv, char **envp)
 	(void)envp;
 	program.argc = argc;
 	program.argv = argv;
-	read_options(&options.carriers, &options.stack_size);
+	read_options(&options);
 	rc = fiber_runtime_start(&options, &rt);
 	if (rc < 0)
 		refuse(strerror(-rc));
@@ -103,12 +105,11 @@ int __libc_start_main(main_fn *main, int argc, char **argv, void (*init)(void), 
 		      void (*loader_fini)(void), void *stack_end)
 {
 	start_fn *native = NULL;
-	unsigned carriers;
-	size_t stack;
+	struct fiber_runtime_options options;
 
 	if (!fpx_find("__libc_start_main", &native))
 		_exit(126); /* no C library that this library was made for */
-	if (read_options(&carriers, &stack)) {
+	if (read_options(&options)) {
 		program.main = main;
 		main = run_in_fibers;
 	}
