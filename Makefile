@@ -143,7 +143,7 @@ CTL_LIBS = $(shell pkg-config --libs ncursesw)
 .PHONY: all lib tools fixtures examples
 all: lib test-library tools fixtures examples variants
 lib: $(BUILD)/lib/libfiber.a $(BUILD)/lib/libfiber.so $(BUILD)/lib/libfiber_pic.a $(BUILD)/gdb/libfiber-gdb.py
-tools: $(BUILD)/bin/fiberctl $(BUILD)/bin/fibertrace
+tools: $(BUILD)/bin/fiberctl $(BUILD)/bin/fibertrace $(BUILD)/bin/fiberize
 fixtures: $(FIX_BIN)
 examples: $(EXAMPLES)
 
@@ -296,6 +296,7 @@ $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(HARNESS_OBJ) $(BUILD)/lib/libfiber.a
 
 include scripts/backtrace.mk
 include scripts/posix.mk
+include scripts/fiberize.mk
 include scripts/tls.mk
 include scripts/explore.mk
 include scripts/model.mk

@@ -15,6 +15,7 @@
 #   a folder of inspect/  folders of inspect/ with a smaller number, layout/, wire/
 #   tool/                 also inspect/; tool/cmd/ may include tool/completion/, and both tool/ itself
 #   fiberctl/, fibertrace/    all of these
+#   fiberize/             inspect/
 #   libfiber-posix/       system/ 0 · call/ 1 · threads/ 2 · streams/ 3 · entry/ 4, the public <fiber/...>, layout/ for what libfiber publishes
 #   libfiber-tls/         its own folder and <fiber/...>
 #   libfiber-test/        all of libfiber/, some of whose files it replaces
@@ -36,7 +37,7 @@ check() (
 	cd "$1" || exit 1
 	# shellcheck disable=SC2046 # no file name of this project contains a blank
 	awk -f "$scripts/strip.awk" -f "$scripts/layers.awk" $(
-		find libfiber libfiber-backtrace libfiber-posix libfiber-tls libfiber-test inspect tool fiberctl fibertrace fixtures examples bench tests \
+		find libfiber libfiber-backtrace libfiber-posix libfiber-tls libfiber-test inspect tool fiberctl fibertrace fiberize fixtures examples bench tests \
 			-type f \( -name '*.c' -o -name '*.h' -o -name '*.S' \) 2>/dev/null | sort
 	)
 )

@@ -30,7 +30,7 @@ MAN_LINKS = for name in $$($(names_of)); do \
 install: lib test-library tools variants
 	$(call say,INSTALL,$(DEST))
 	$(Q)$(INSTALL) -d $(DEST)/bin $(DEST)/lib/pkgconfig $(DEST)/include/fiber
-	$(Q)$(INSTALL) -m 755 $(BUILD)/bin/fiberctl $(BUILD)/bin/fibertrace $(PRELOADED:yes=$(BUILD)/bin/fibertest) $(DEST)/bin
+	$(Q)$(INSTALL) -m 755 $(BUILD)/bin/fiberctl $(BUILD)/bin/fibertrace $(BUILD)/bin/fiberize $(PRELOADED:yes=$(BUILD)/bin/fibertest) $(DEST)/bin
 	$(Q)$(INSTALL) -m 644 $(BUILD)/lib/libfiber.a $(BUILD)/lib/libfiber_pic.a $(DEST)/lib
 	$(Q)$(INSTALL) -m 755 $(BUILD)/lib/libfiber.so.0 $(DEST)/lib
 	$(Q)ln -sf libfiber.so.0 $(DEST)/lib/libfiber.so
@@ -70,6 +70,9 @@ install: lib test-library tools variants
 		$(BUILD)/bin/$$tool completion zsh >$(ZSH_COMPLETIONS)/_$$tool && \
 		$(BUILD)/bin/$$tool completion fish >$(FISH_COMPLETIONS)/$$tool.fish || exit 1; \
 	done
+	$(Q)$(INSTALL) -m 644 fiberize/share/fiberize.bash $(BASH_COMPLETIONS)/fiberize
+	$(Q)$(INSTALL) -m 644 fiberize/share/fiberize.zsh $(ZSH_COMPLETIONS)/_fiberize
+	$(Q)$(INSTALL) -m 644 fiberize/share/fiberize.fish $(FISH_COMPLETIONS)/fiberize.fish
 	$(Q)$(if $(PRELOADED),$(INSTALL) -m 644 libfiber-test/share/fibertest.bash $(BASH_COMPLETIONS)/fibertest)
 	$(Q)$(if $(PRELOADED),$(INSTALL) -m 644 libfiber-test/share/fibertest.zsh $(ZSH_COMPLETIONS)/_fibertest)
 	$(Q)$(if $(PRELOADED),$(INSTALL) -m 644 libfiber-test/share/fibertest.fish $(FISH_COMPLETIONS)/fibertest.fish)
@@ -91,7 +94,7 @@ install: lib test-library tools variants
 # Remove each installed file. Folders that others may use stay; include/fiber is removed.
 uninstall:
 	$(call say,UNINSTALL,$(DEST))
-	$(Q)rm -f $(DEST)/bin/fiberctl $(DEST)/bin/fibertrace $(DEST)/bin/fibertest
+	$(Q)rm -f $(DEST)/bin/fiberctl $(DEST)/bin/fibertrace $(DEST)/bin/fiberize $(DEST)/bin/fibertest
 	$(Q)rm -f $(DEST)/lib/libfiber.a $(DEST)/lib/libfiber_pic.a $(DEST)/lib/libfiber.so $(DEST)/lib/libfiber.so.0
 	$(Q)rm -f $(DEST)/lib/libfiber-backtrace.a $(DEST)/lib/libfiber-backtrace.so $(DEST)/lib/libfiber-backtrace.so.0
 	$(Q)rm -f $(DEST)/lib/libfiber-posix.a $(DEST)/lib/libfiber-posix.so $(DEST)/lib/libfiber-posix.so.0
@@ -110,6 +113,7 @@ uninstall:
 	$(Q)rm -f $(DEST)/lib/pkgconfig/libfiber.pc $(DEST)/lib/pkgconfig/libfiber-backtrace.pc
 	$(Q)rm -f $(BASH_COMPLETIONS)/fiberctl $(ZSH_COMPLETIONS)/_fiberctl $(FISH_COMPLETIONS)/fiberctl.fish
 	$(Q)rm -f $(BASH_COMPLETIONS)/fibertrace $(ZSH_COMPLETIONS)/_fibertrace $(FISH_COMPLETIONS)/fibertrace.fish
+	$(Q)rm -f $(BASH_COMPLETIONS)/fiberize $(ZSH_COMPLETIONS)/_fiberize $(FISH_COMPLETIONS)/fiberize.fish
 	$(Q)rm -f $(BASH_COMPLETIONS)/fibertest $(ZSH_COMPLETIONS)/_fibertest $(FISH_COMPLETIONS)/fibertest.fish
 	$(Q)for page in $(MAN_PAGES); do \
 		dir=$(DEST)/share/man/man$${page##*.}; \
@@ -123,7 +127,7 @@ check-layers:
 	@sh scripts/check-layers.sh
 
 check-circles: lib test-library tools
-	@python3 scripts/check-circles.py $(BUILD) libfiber libfiber-posix inspect tool fiberctl fibertrace
+	@python3 scripts/check-circles.py $(BUILD) libfiber libfiber-posix inspect tool fiberctl fibertrace fiberize
 	@python3 scripts/check-circles.py $(BUILD) libfiber-test
 	@python3 scripts/check-circles.py $(BUILD) libfiber-tls
 

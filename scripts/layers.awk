@@ -45,6 +45,7 @@ BEGIN {
 	}
 	sees["tool", "inspect"] = sees["fiberctl", "inspect"] = sees["fibertrace", "inspect"] = 1
 	sees["fiberctl", "tool"] = sees["fibertrace", "tool"] = 1
+	sees["fiberize", "inspect"] = 1
 	# libfiber-test replaces files of many layers.
 	sees["tests", "*"] = sees["bench", "*"] = sees["libfiber-test", "*"] = 1
 }
@@ -109,7 +110,7 @@ function check_include(header, angle,    part, n, to, known)
 {
 	n = split(header, part, "/")
 	to = n > 1 ? part[1] : ""
-	known = to in layer || to == "inspect" || to == "tool" || to == "fiberctl" || to == "fibertrace"
+	known = to in layer || to == "inspect" || to == "tool" || to == "fiberctl" || to == "fibertrace" || to == "fiberize"
 	if (angle) {
 		if (header == "stdatomic.h" && FILENAME != "libfiber/base/atomic.h" && top != "tests" &&
 		    top != "bench" && top != "fixtures")

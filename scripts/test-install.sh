@@ -28,6 +28,7 @@ files_below() {
 installed_as_listed() {
 	{
 		echo ./bin/fiberctl
+		echo ./bin/fiberize
 		echo ./bin/fibertest
 		echo ./bin/fibertrace
 		(cd libfiber/include && find . -name '*.h' | sed 's|^\.|./include|')
@@ -64,12 +65,15 @@ installed_as_listed() {
 		echo ./lib/pkgconfig/libfiber.pc
 		echo ./share/bash-completion/completions/fiberctl
 		echo ./share/bash-completion/completions/fibertrace
+		echo ./share/bash-completion/completions/fiberize
 		echo ./share/bash-completion/completions/fibertest
 		echo ./share/fish/vendor_completions.d/fiberctl.fish
 		echo ./share/fish/vendor_completions.d/fibertrace.fish
+		echo ./share/fish/vendor_completions.d/fiberize.fish
 		echo ./share/fish/vendor_completions.d/fibertest.fish
 		echo ./share/zsh/site-functions/_fiberctl
 		echo ./share/zsh/site-functions/_fibertrace
+		echo ./share/zsh/site-functions/_fiberize
 		echo ./share/zsh/site-functions/_fibertest
 		echo ./lib/systemd/system/libfiber-metrics.service
 		echo ./lib/systemd/system/libfiber-metrics.timer

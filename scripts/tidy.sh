@@ -28,7 +28,7 @@ for tool in clang-format clang-tidy cppcheck mandoc; do
 done
 
 folders=
-for folder in libfiber libfiber-backtrace libfiber-posix libfiber-tls libfiber-test inspect tool fiberctl fibertrace fixtures examples bench tests; do
+for folder in libfiber libfiber-backtrace libfiber-posix libfiber-tls libfiber-test inspect tool fiberctl fibertrace fiberize fixtures examples bench tests; do
 	[ ! -d $folder ] || folders="$folders $folder"
 done
 # shellcheck disable=SC2086 # these lists, here and below, must be split into words
