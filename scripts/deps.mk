@@ -6,6 +6,7 @@ DEBIAN_PACKAGES := gcc g++ libc6-dev pkg-config libunwind-dev libdw-dev libelf-d
 	libboost-context-dev systemtap-sdt-dev gdb lldb elfutils debuginfod binutils util-linux bash zstd xz-utils gzip \
 	clang libclang-rt-dev clang-format clang-tidy cppcheck mandoc chromium python3 python3-jsonschema \
 	zsh fish graphviz valgrind musl-tools openssl curl libhiredis-dev redis-server libpq-dev postgresql libcurl4-openssl-dev nginx-light \
+	pbzip2 tinyproxy-bin stunnel4 iperf nbdkit libnbd-bin \
 	libsqlite3-dev libmariadb-dev mariadb-server-core libxml2-dev libssh-dev
 
 # The peers that `make bench` and `make bench-http` run beside libfiber, the load generator wrk, and strace, which counts
