@@ -14,7 +14,8 @@ Reads man/*.3, the public headers and examples/. Prints TAP:
   table        fiber_test(3) has the table of docs/testing.md that `make bench-test` prints
   index        libfiber(7) names every page, and the functions that a signal handler may call
   commands     fiberctl(1) has every command, with its line in SYNOPSIS, every topic and every option that
-               `fiberctl --help` and the help of each command name, and no other; fibertrace(1) and fibertest(1) likewise
+               `fiberctl --help` and the help of each command name, and no other; fibertrace(1), fibertest(1) and
+               fiberize(1) likewise
 
 A comment before a block in EXAMPLES gives its origin: `.\\" from 01_hello.c` for lines of that file, which may
 be less indented; `.\\" printed by 01_hello`, perhaps with arguments, for lines of its output, in which numbers may differ. `.\\" program book` is a
@@ -337,6 +338,7 @@ PLANTED = [
     ("commands", "man/fiberctl.1", ".It Cm cancel Ar process id\n", ".Pp\n"),
     ("commands", "man/fibertrace.1", ".It Fl -svg Ar file\n", ".It Fl -sgv Ar file\n"),
     ("commands", "man/fibertest.1", ".It Fl -slack Ar time\n", ".It Fl -slow Ar time\n"),
+    ("commands", "man/fiberize.1", ".It Fl -stack Ar size\n", ".It Fl -stacks Ar size\n"),
     ("commands", "man/fibertrace.1", ".It Cm tree\n", ".It Cm forest\n"),
     ("commands", "man/fiberctl.1", ".It Fl a , Fl -all\n", ".It Fl a , Fl -every\n"),
     ("commands", "man/fiberctl.1", ".It Cm help wait-kinds\n", ".It Cm help waits\n"),
@@ -364,7 +366,7 @@ def main():
     if os.environ.get("FIBER_SAN"):
         print("1..0 # SKIP the manual is the same under a sanitizer")
         return 0
-    offer = {name: offered(name) for name in ("fiberctl", "fibertrace", "fibertest")}
+    offer = {name: offered(name) for name in ("fiberctl", "fibertrace", "fibertest", "fiberize")}
     wrong = list(check_tree(ROOT, offer)) + [("self-test", text) for text in self_test(offer)]
     for number, check in enumerate(CHECKS + ["self-test"], 1):
         said = [text for c, text in wrong if c == check]
