@@ -408,6 +408,75 @@ def test_watchdog(folder):
     need(p.returncode == 0 and p.stderr == b"", p.stderr)
 
 
+# Prints the signals that each kind of child blocks, then what 100 children print that unblock signals after vfork().
+CHILDREN = r"""
+#define _GNU_SOURCE
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char *look[] = {"grep", "SigBlk", "/proc/self/status", NULL};
+
+static void end(pid_t pid)
+{
+	int status = 1;
+
+	if (waitpid(pid, &status, 0) != pid || status)
+		printf("status %d\n", status);
+}
+
+int main(int argc, char **argv)
+{
+	sigset_t all, before;
+	pid_t pid;
+
+	setvbuf(stdout, NULL, _IONBF, 0);
+	if (argc > 2) {
+		printf("%s%s%s\n", argv[0], argv[1], getenv("ONE"));
+		return 0;
+	}
+	if ((pid = fork()) == 0)
+		_exit(execvp("grep", look));
+	end(pid);
+	if ((pid = vfork()) == 0)
+		_exit(execlp("grep", "grep", "SigBlk", "/proc/self/status", NULL));
+	end(pid);
+	posix_spawnp(&pid, "grep", NULL, NULL, look, environ);
+	end(pid);
+	if (system("grep SigBlk /proc/self/status"))
+		puts("system");
+	sigfillset(&all);
+	for (int i = 0; i < 100; i++) {
+		sigprocmask(SIG_BLOCK, &all, &before);
+		if ((pid = vfork()) == 0) {
+			sigprocmask(SIG_SETMASK, &before, NULL);
+			_exit(execl("/bin/true", "true", NULL));
+		}
+		sigprocmask(SIG_SETMASK, &before, NULL);
+		end(pid);
+	}
+	if (fork() == 0)
+		_exit(execle("/proc/self/exe", "a", "b", "c", NULL, (char *[]){"ONE=d", NULL}));
+	wait(NULL);
+	execv("/bin/grep", look);
+	return 1;
+}
+"""
+
+
+def test_children(folder):
+    """A program that a fiber executes or starts blocks no signal, and a child of vfork() is no part of its parent."""
+    p = call([os.environ.get("CC", "cc"), "-w", "-x", "c", "-o", folder / "children", "-"], input=CHILDREN.encode())
+    need(p.returncode == 0, p.stderr)
+    for carriers in (0, *CARRIERS):
+        p = call([*fibers(carriers), folder / "children"], text=True)
+        blocks = "SigBlk:\t0000000000000000\n"
+        need((p.returncode, p.stdout, p.stderr) == (0, 4 * blocks + "abd\n" + blocks, ""), "%d carriers: %s" % (carriers, p))
+
+
 RUNS = [
     ("pbzip2 packs and unpacks", compressor(["pbzip2", "-p4", "-1", "-c"], "pbzip2", bz2.decompress)),
     ("xz -T packs and unpacks", compressor(["xz", "-T4", "-0", "--block-size=300KiB", "-c"], "xz-utils", lzma.decompress)),
@@ -422,6 +491,7 @@ OWN = [
     ("a static program is refused", test_static), ("a program that gains rights is refused", test_rights),
     ("a program of another machine is refused", test_other), ("a program of another C library is refused", test_other_library),
     ("a script is judged by its interpreter", test_scripts), ("long runs are reported on demand", test_watchdog),
+    ("children have its signal mask", test_children),
 ]
 
 

@@ -23,6 +23,7 @@
 #include <syslog.h>
 #include <threads.h>
 #include <time.h>
+#include <unistd.h>
 
 /* clang-format off */
 #define FPX_NATIVE_FAST(X)                                                                        \
@@ -110,13 +111,19 @@
 		const posix_spawnattr_t *d, char *const *e, char *const *f), (a, b, c, d, e, f))   \
 	X(int, posix_spawnp, (pid_t *a, const char *b, const posix_spawn_file_actions_t *c,        \
 		const posix_spawnattr_t *d, char *const *e, char *const *f), (a, b, c, d, e, f))
+/* Those that execute a program. */
+#define FPX_NATIVE_EXEC(X)                                                                        \
+	X(int, execve, (const char *a, char *const *b, char *const *c), (a, b, c))                 \
+	X(int, execvpe, (const char *a, char *const *b, char *const *c), (a, b, c))                \
+	X(int, fexecve, (int a, char *const *b, char *const *c), (a, b, c))
 #define FPX_NATIVE_VOIDS(X)                                                                       \
 	X(void, pthread_exit, (void *a), (a))                                                      \
 	X(void, pthread_testcancel, (void), ())                                                    \
 	X(void, vsyslog, (int a, const char *b, va_list c), (a, b, c))                             \
 	X(void, __vsyslog_chk, (int a, int b, const char *c, va_list d), (a, b, c, d))
 #define FPX_NATIVE_CALLS(X) \
-	FPX_NATIVE_FAST(X) FPX_NATIVE_OTHERS(X) FPX_NATIVE_THREADS(X) FPX_NATIVE_SLOW(X)
+	FPX_NATIVE_FAST(X) FPX_NATIVE_OTHERS(X) FPX_NATIVE_THREADS(X) FPX_NATIVE_SLOW(X) \
+	FPX_NATIVE_EXEC(X)
 /* clang-format on */
 
 /* Not declared by <syslog.h> without optimization. */
