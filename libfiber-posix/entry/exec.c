@@ -18,7 +18,7 @@
 
 #include "entry/entry.h"
 #include "system/native.h"
-#include "threads/signals.h"
+#include "threads/thread.h"
 
 /* -- the mask -- */
 

@@ -91,6 +91,8 @@ static int wait_off_carrier(const sigset_t *set, siginfo_t *info, const struct t
 		return rc;
 	}
 	rc = fpx_off_carrier(wait_there, &w);
+	if (mask)
+		fpx_mask_forget(mask);
 
 	return rc < 0 ? rc : w.rc;
 }

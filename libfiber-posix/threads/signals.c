@@ -125,7 +125,8 @@ int fpx_signal_fiber(struct fiber *fiber, struct fpx_mask *mask, int number)
 	bool later;
 
 	enter();
-	later = number && sigismember(&mask->blocked, number) == 1;
+	later = number && sigismember(&mask->blocked, number) == 1 &&
+		sigismember(&mask->awaited, number) != 1;
 	if (later)
 		sigaddset(&mask->pending, number);
 	else
@@ -193,13 +194,23 @@ int fpx_mask_take(struct fpx_mask *mask, const sigset_t *set)
 			taken = n;
 	if (taken)
 		sigdelset(&mask->pending, taken);
+	else
+		mask->awaited = *set;
 	leave();
 	return taken;
+}
+
+void fpx_mask_forget(struct fpx_mask *mask)
+{
+	enter();
+	sigemptyset(&mask->awaited);
+	leave();
 }
 
 void fpx_mask_begin(struct fpx_mask *mask, const struct fpx_mask *maker)
 {
 	sigemptyset(&mask->pending);
+	sigemptyset(&mask->awaited);
 	if (maker)
 		mask->blocked = maker->blocked;
 	else

@@ -14,6 +14,7 @@
 struct fpx_mask {
 	sigset_t blocked;
 	sigset_t pending; /* sent to this thread, which blocks them */
+	sigset_t awaited; /* by sigwait(3), off the carrier: one of these is sent to the process */
 };
 
 /* A thread begins, with the mask of the one that makes it (NULL: of the calling thread); it ends. */
@@ -23,8 +24,10 @@ void fpx_mask_end(struct fpx_mask *mask);
 /* pthread_sigmask(3). Returns 0 or EINVAL. */
 int fpx_mask_change(struct fpx_mask *mask, int how, const sigset_t *set, sigset_t *before);
 
-/* Take a signal of the set that is pending for the thread: its number, or 0. */
+/* Take a signal of the set that is pending for the thread: its number, or 0. Then the thread awaits one,
+ * until fpx_mask_forget(). */
 int fpx_mask_take(struct fpx_mask *mask, const sigset_t *set);
+void fpx_mask_forget(struct fpx_mask *mask);
 
 /*
  * Send a signal to the thread that the fiber is. When it returns, a handler has run and the fiber's
