@@ -18,7 +18,7 @@
 # Files of libfiber that libfiber-test replaces by files of its own. A snapshot of the own fibers needs two of service/.
 EXPLORE_NOT := libfiber/os/linux/clock.c libfiber/os/linux/futex.c libfiber/sched/ready.c libfiber/sched/carrier.c \
 	libfiber/sched/idle.c libfiber/life/offload.c libfiber/io/call_on_thread.c libfiber/os/linux/accept.c \
-	libfiber/poll/choose.c libfiber/io/name.c libfiber/io/empty.c libfiber/os/linux/calls/$(CALLS)/calls.c \
+	libfiber/poll/choose.c libfiber/io/name.c libfiber/io/empty.c libfiber/os/linux/own_tls.c libfiber/os/linux/calls/$(CALLS)/calls.c \
 	$(filter-out %/sample.c %/objects.c,$(wildcard libfiber/service/*.c))
 # recv and send go through the C library, whose functions libfiber-test defines.
 EXPLORE_LIB := $(filter-out $(EXPLORE_NOT),$(LIB_SRC)) libfiber/os/linux/calls/watched/calls.c

@@ -23,6 +23,8 @@ SINGLE_NOT_PROCESSES := system/test_await_ends system/test_fork system/test_misu
 	unit/core/test_sole unit/life/test_held unit/runtime/test_fault unit/runtime/test_fork unit/stack/test_overflow
 # They take io_uring away from the process.
 SINGLE_NOT_KERNEL := unit/io/test_op
+# In libfiber-test fibers have no thread-locals of their own.
+SINGLE_NOT_TLS := system/test_own_tls unit/sched/test_own_tls unit/life/test_own_thread
 # Programs of which the lists below leave nothing.
 SINGLE_NOT_EMPTY := system/test_block system/test_cancel_kinds system/test_cancel_mask_kinds system/test_introspect system/test_mutex_order \
 	system/test_name_server system/test_race_start system/test_spawn_failure unit/base/test_check unit/core/test_record \
@@ -170,7 +172,7 @@ SINGLE_NOT_REPLACED := test_record_ids_come_one_by_one_when_few_and_together_whe
 
 SINGLE_ROOMS := base context core io layout life poll runtime sched service stack sync wait watch wire
 SINGLE_NOT   := $(SINGLE_NOT_LIBC) $(SINGLE_NOT_CARRIERS) $(SINGLE_NOT_CLOCK) $(SINGLE_NOT_PROCESSES) $(SINGLE_NOT_KERNEL) \
-	$(SINGLE_NOT_EMPTY)
+	$(SINGLE_NOT_TLS) $(SINGLE_NOT_EMPTY)
 SINGLE_LEFT_OUT := $(SINGLE_NOT_THREADS) $(SINGLE_NOT_CARRIERS_TESTS) $(SINGLE_NOT_PROCESSES_TESTS) $(SINGLE_NOT_BLOCKING) $(SINGLE_NOT_SPINS) \
 	$(SINGLE_NOT_ORDER) $(SINGLE_NOT_SIZE) $(SINGLE_NOT_OPERATIONS) $(SINGLE_NOT_SOCKETS) $(SINGLE_NOT_REPLACED)
 SINGLE_ALL   := $(patsubst tests/%.c,%,$(foreach r,$(SINGLE_ROOMS),$(wildcard tests/unit/$(r)/test_*.c)) $(SYS_SRC))

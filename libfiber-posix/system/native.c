@@ -27,6 +27,7 @@
 			fpx_native.name arguments;      \
 	}
 
+/* NOLINTNEXTLINE(cert-env33-c): the program calls system(3) and popen(3) */
 FPX_NATIVE_CALLS(EARLY)
 FPX_NATIVE_VOIDS(EARLY_VOID)
 
