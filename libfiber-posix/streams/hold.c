@@ -5,9 +5,9 @@
  * The C library's lock of a stream records the thread. Two fibers of a carrier are one thread: both
  * would have it, and one that blocks for it stops the carrier. So a fiber takes two locks, in this
  * order: a mutex of fibers, which this file keeps for the stream, and the C library's. The first one
- * excludes fibers and parks them. The second one excludes plain threads, which know no other. Since a
- * fiber stays on its carrier, the thread that unlocks is the thread that has locked, and what the fiber
- * calls in the C library meanwhile locks it again.
+ * excludes fibers and parks them. The second one excludes plain threads, which know no other. A fiber
+ * stays on its carrier, or is a thread of its own to the C library (FIBER_OWN_TLS). So who unlocks is
+ * who has locked, and what the fiber calls in the C library meanwhile locks it again.
  *
  * A fiber cannot park for the C library's lock: a thread unlocks it inside the C library. So the fiber
  * tries, yields, and tries again every 1 to 8 ms. A thread that waits for a fiber sleeps as it always
