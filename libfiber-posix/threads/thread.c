@@ -7,7 +7,9 @@
  * handler does.
  *
  * Race (thread.state): the fiber's end, and a caller that detaches it, change the state by one swap
- * each. The second one releases the thread. A fiber that ends first keeps its block, which is its
+ * each. The second one releases the thread. One caller at a time claims it, to join or to
+ * detach it: a second one is an error of the program, which must not be one of libfiber. One caller at a time claims it, to join or to detach it: a
+ * second one is an error of the program, which must not be one of libfiber. A fiber that ends first keeps its block, which is its
  * pthread_t, until it is joined or detached; one that ends second gives it back when it leaves.
  */
 #include "threads/thread.h"
@@ -33,6 +35,7 @@ struct thread {
 	struct fiber *fiber;
 	void *value;	      /* F: what it returned, or gave to pthread_exit(3) */
 	int state;	      /* A: thread.state */
+	bool claimed;	      /* A: a caller joins it, or it is detached */
 	bool cancelled;	      /* A: pthread_cancel(3) was called */
 	bool uncancelled;     /* F: pthread_setcancelstate(PTHREAD_CANCEL_DISABLE) */
 	bool exits;	      /* F: it ends */
@@ -238,7 +241,8 @@ int fpx_thread_create(pthread_t *ret, const pthread_attr_t *attr, void *(*start)
 	t->fiber = fiber;
 	if (attr)
 		pthread_attr_getdetachstate(attr, &detached);
-	t->state = detached == PTHREAD_CREATE_DETACHED ? DETACHED : JOINABLE;
+	t->claimed = detached == PTHREAD_CREATE_DETACHED;
+	t->state = t->claimed ? DETACHED : JOINABLE;
 	*fiber_own_tls_word(fiber_own_tls(fiber)) = t;
 	*ret = (pthread_t)fiber_own_tls(fiber); /* before it runs: it may read it */
 	fpx_mask_begin(&t->mask, fpx_thread_mask());
@@ -288,6 +292,37 @@ static void release(pthread_t thread, struct thread *t)
 	fiber_own_tls_give((void *)thread);
 }
 
+static bool claim(struct thread *t)
+{
+	return !__atomic_exchange_n(&t->claimed, true, __ATOMIC_ACQUIRE);
+}
+
+static void unclaim(struct thread *t)
+{
+	__atomic_store_n(&t->claimed, false, __ATOMIC_RELEASE);
+}
+
+/* Wait for the end of a thread that the caller has claimed. Returns 0 or a negative errno. */
+static int await(struct thread *t, int64_t deadline)
+{
+	int rc;
+
+	do
+		rc = fiber_join(t->fiber, NULL, deadline);
+	while (rc == -ECANCELED && !fiber_cancelled());
+	if (rc != -ECANCELED)
+		return rc;
+	unclaim(t); /* the caller may end here */
+	fpx_thread_test_cancel();
+	if (!claim(t))
+		return -EINVAL;
+	/* It ends already, or its cancellation is disabled. */
+	fiber_cancel_mask();
+	rc = fiber_join(t->fiber, NULL, deadline);
+	fiber_cancel_unmask();
+	return rc;
+}
+
 int fpx_thread_join(pthread_t thread, void **ret, int64_t deadline)
 {
 	struct thread *t = thread_of(thread);
@@ -296,21 +331,13 @@ int fpx_thread_join(pthread_t thread, void **ret, int64_t deadline)
 	/* It was joined, or detached and has ended. */
 	if (!t)
 		return ESRCH;
-	if (__atomic_load_n(&t->state, __ATOMIC_ACQUIRE) == DETACHED)
-		return EINVAL;
 	if (t->fiber == fiber_self())
 		return EDEADLK;
-	do {
-		rc = fiber_join(t->fiber, NULL, deadline);
-		if (rc == -ECANCELED)
-			fpx_thread_test_cancel();
-	} while (rc == -ECANCELED && !fiber_cancelled());
-	/* It ends, or its cancellation is disabled. */
-	if (rc == -ECANCELED) {
-		fiber_cancel_mask();
-		rc = fiber_join(t->fiber, NULL, deadline);
-		fiber_cancel_unmask();
-	}
+	if (!claim(t))
+		return EINVAL;
+	rc = await(t, deadline);
+	if (rc == -ETIMEDOUT)
+		unclaim(t);
 	if (rc < 0)
 		return rc == -ETIMEDOUT && deadline == 0 ? EBUSY : -rc;
 	if (ret)
@@ -327,15 +354,18 @@ int fpx_thread_detach(pthread_t thread)
 
 	if (!t)
 		return ESRCH;
+	/* As in the C library: no error if another caller waits for it. */
+	if (!claim(t))
+		return __atomic_load_n(&t->state, __ATOMIC_ACQUIRE) == DETACHED ? EINVAL : 0;
 	/* After this it may end, and release what t is. */
 	if (__atomic_compare_exchange_n(&t->state, &state, DETACHED, false, __ATOMIC_ACQ_REL,
 					__ATOMIC_ACQUIRE)) {
 		fiber_detach(fiber);
 		return 0;
 	}
-	if (state == DETACHED)
-		return EINVAL;
-	return fpx_thread_join(thread, NULL, FIBER_FOREVER);
+	await(t, FIBER_FOREVER);
+	release(thread, t);
+	return 0;
 }
 
 /* -- cancel it -- */
