@@ -4,36 +4,7 @@
 # test-posix-streams.sh [BUILD] - streams of stdio in fibers, in each way to link libfiber-posix
 #
 # Prints TAP. BUILD, or $FIBER_BUILD, is a finished build; nothing outside a temporary folder is written.
-set -u
-LC_ALL=C
-export LC_ALL
-
-build=${1:-${FIBER_BUILD:?the build folder}}
-if [ -n "${FIBER_SAN-}" ]; then
-	echo "1..0 # SKIP strangers do not link sanitizers"
-	exit 0
-fi
-cd "$(dirname "$0")/.." || exit 1
-build=$(cd "$build" && pwd) || exit 1
-cc=${CC:-cc}
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-count=0
-failed=0
-
-# prove NAME COMMAND...: print one line of TAP; the output of a failed command goes to stderr
-prove() {
-	name=$1
-	shift
-	count=$((count + 1))
-	if "$@" >"$tmp/said" 2>&1; then
-		echo "ok $count - $name"
-	else
-		echo "not ok $count - $name"
-		sed 's/^/# /' "$tmp/said" >&2
-		failed=1
-	fi
-}
+. "$(dirname "$0")/tap.sh"
 
 shared="-L$build/lib -Wl,-rpath,$build/lib"
 uring=$(pkg-config --libs liburing 2>/dev/null)

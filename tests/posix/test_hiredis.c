@@ -7,16 +7,14 @@
  */
 #include <errno.h>
 #include <hiredis/hiredis.h>
-#include <sys/resource.h>
 
 #include <fiber/posix.h>
 
-#include "tests/posix/hundred.h"
 #include "tests/posix/server.h"
+#include "tests/posix/thousand.h"
 #include "tests/posix/waiting.h"
 
 #define ROUNDS 50
-#define MANY   1000
 
 static struct harness_process *server;
 static int port;
@@ -24,15 +22,10 @@ static char socket_path[HARNESS_PATH];
 
 static int start_server(void **state)
 {
-	struct rlimit limit;
 	char number[16];
 
 	(void)state;
-	/* The server has this limit too. */
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 2 * MANY) {
-		limit.rlim_cur = limit.rlim_max < 2 * MANY ? limit.rlim_max : 2 * MANY;
-		setrlimit(RLIMIT_NOFILE, &limit);
-	}
+	thousand_allow(2 * MANY); /* the server has this limit too */
 	port = server_port();
 	snprintf(number, sizeof number, "%d", port);
 	harness_file(socket_path, "redis.sock");
@@ -149,27 +142,10 @@ static void *works(void *arg)
 	return arg;
 }
 
-static void *spawns_a_thousand(void *arg)
-{
-	static struct fiber *f[MANY];
-
-	for (intptr_t i = 0; i < MANY; i++)
-		if (fiber_spawn(works, (void *)i, &f[i]) < 0)
-			abort();
-	for (int i = 0; i < MANY; i++)
-		fiber_join(f[i], NULL, FIBER_FOREVER);
-	return arg;
-}
-
 static void test_thousand_fibers_have_a_connection_each(void **state)
 {
-	struct rlimit limit;
-
 	(void)state;
-	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
-	if (limit.rlim_cur < MANY + 100)
-		skip();
-	carriers_run_well(spawns_a_thousand, NULL);
+	thousand_run_well(works);
 }
 
 /* -- killed connections -- */

@@ -9,16 +9,14 @@
 #include <errmsg.h>
 #include <mysql.h>
 #include <mysqld_error.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "tests/harness/certificates.h"
-#include "tests/posix/hundred.h"
 #include "tests/posix/server.h"
+#include "tests/posix/thousand.h"
 #include "tests/posix/waiting.h"
 
 #define ROUNDS 3
-#define MANY   1000
 #define BIG    300000u
 
 static struct harness_process *server;
@@ -26,17 +24,6 @@ static int port;
 static char socket_path[HARNESS_PATH];
 /* The files of two authorities; the first has certified the server. */
 static char authority[HARNESS_PATH], stranger[HARNESS_PATH];
-
-static void allow_descriptors(void)
-{
-	struct rlimit limit;
-
-	/* The server has this limit too. */
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 4 * MANY) {
-		limit.rlim_cur = limit.rlim_max < 4 * MANY ? limit.rlim_max : 4 * MANY;
-		setrlimit(RLIMIT_NOFILE, &limit);
-	}
-}
 
 static void run_server(void)
 {
@@ -106,7 +93,7 @@ static bool has_database(void *arg)
 static int start_server(void **state)
 {
 	(void)state;
-	allow_descriptors();
+	thousand_allow(4 * MANY); /* the server has this limit too */
 	harness_file(socket_path, "mariadb.sock");
 	harness_file(authority, "authority.pem");
 	harness_file(stranger, "stranger.pem");
@@ -286,30 +273,11 @@ static void *is_there_with_all(void *arg)
 	return arg;
 }
 
-static void *spawns_a_thousand(void *arg)
-{
-	static struct fiber *f[MANY];
-
-	for (intptr_t i = 0; i < MANY; i++)
-		if (fiber_spawn(is_there_with_all, (void *)i, &f[i]) < 0)
-			abort();
-	for (int i = 0; i < MANY; i++)
-		fiber_join(f[i], NULL, FIBER_FOREVER);
-	return arg;
-}
-
 static void test_thousand_fibers_have_a_connection_each(void **state)
 {
-	struct rlimit limit;
-
 	(void)state;
-	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
-	if (limit.rlim_cur < MANY + 100) {
-		printf("# no more than %ld descriptors are allowed\n", (long)limit.rlim_cur);
-		skip();
-	}
 	present = 0;
-	carriers_run_well(spawns_a_thousand, NULL);
+	thousand_run_well(is_there_with_all);
 }
 
 /* -- killed connections -- */
