@@ -24,7 +24,8 @@
 
 static struct fiber_mutex lock;	   /* also: one caller at a time waits for home */
 static unsigned threads;	   /* L lock */
-static unsigned blockers[NUMBERS]; /* L lock */
+static unsigned blockers[NUMBERS]; /* L lock: threads that block a signal, and ... */
+static unsigned blocks;		   /* L lock: ... their sum */
 static sigset_t wanted;		   /* L lock, then home's until it answers */
 
 static sem_t call;		/* home waits for it */
@@ -158,14 +159,17 @@ static bool recount(void)
 
 static void count(const sigset_t *set, int by)
 {
-	for (int n = 1; n < NUMBERS; n++)
-		if (sigismember(set, n) == 1)
+	for (int n = 1; n < NUMBERS && !sigisemptyset(set); n++)
+		if (sigismember(set, n) == 1) {
 			blockers[n] += (unsigned)by;
+			blocks += (unsigned)by;
+		}
 }
 
+/* Usually no thread blocks anything. */
 static void settle(void)
 {
-	if (recount())
+	if ((blocks || !sigisemptyset(&wanted)) && recount())
 		call_home();
 }
 

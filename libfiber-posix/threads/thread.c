@@ -7,10 +7,11 @@
  * handler does.
  *
  * Race (thread.state): the fiber's end, and a caller that detaches it, change the state by one swap
- * each. The second one releases the thread. One caller at a time claims it, to join or to
- * detach it: a second one is an error of the program, which must not be one of libfiber. One caller at a time claims it, to join or to detach it: a
- * second one is an error of the program, which must not be one of libfiber. A fiber that ends first keeps its block, which is its
+ * each. The second one releases the thread. A fiber that ends first keeps its block, which is its
  * pthread_t, until it is joined or detached; one that ends second gives it back when it leaves.
+ *
+ * One caller at a time claims a thread, to join or to detach it. Programs make both calls at once for
+ * one thread, which the C library bears and fiber_join() does not.
  */
 #include "threads/thread.h"
 
@@ -363,7 +364,10 @@ int fpx_thread_detach(pthread_t thread)
 		fiber_detach(fiber);
 		return 0;
 	}
-	await(t, FIBER_FOREVER);
+	/* It is about to leave. No cancellation point. */
+	fiber_cancel_mask();
+	fiber_join(fiber, NULL, FIBER_FOREVER);
+	fiber_cancel_unmask();
 	release(thread, t);
 	return 0;
 }
