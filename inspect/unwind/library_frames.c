@@ -12,9 +12,10 @@
  *	fib_fiber_main    internal
  *	fib_arch_entry    the entry
  *
- * The entry is the frame in which every walk ends. The frame inside it is internal if it is of the
- * library, unless it is the only one: another library's entry calls the fiber's first function
- * itself, and if that function ends with a call, no frame of it may be left.
+ * The entry is the frame in which every walk ends. The library's frames between it and the program's
+ * first function are internal. If that function ends with a call, no frame of it may be left: then one
+ * frame is internal, unless it is the only one, because another library's entry calls the fiber's first
+ * function itself.
  */
 #include "inspect/unwind/library_frames.h"
 
@@ -52,6 +53,20 @@ static void mark_runs(struct ins_walk *walk, const struct fib_layout *layout, un
 	}
 }
 
+/* Mark the library's frames inside the entry, which is frame `end`. Returns the first of them. */
+static unsigned mark_beginning(struct ins_walk *walk, const struct fib_layout *layout, unsigned end)
+{
+	unsigned first = end;
+
+	while (first > 0 && is_library(walk, layout, first - 1))
+		first--;
+	if (first == 0)
+		first = end > 1 ? end - 1 : end;
+	for (unsigned i = first; i < end; i++)
+		set(walk->code.internal, i);
+	return first;
+}
+
 void ins_walk_mark(struct ins_walk *walk, const struct fib_layout *layout)
 {
 	unsigned end = walk->count;
@@ -62,8 +77,7 @@ void ins_walk_mark(struct ins_walk *walk, const struct fib_layout *layout)
 		return;
 	if (end > 1 && is_entry(walk, layout, end - 1)) {
 		walk->code.entry = end--;
-		if (end > 1 && is_library(walk, layout, end - 1))
-			set(walk->code.internal, --end);
+		end = mark_beginning(walk, layout, end);
 	}
 	mark_runs(walk, layout, end);
 }

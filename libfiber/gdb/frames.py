@@ -98,7 +98,11 @@ def shown(items, layout, frame_of):
     if end > 1 and library[-1] and layout.is_entry(pcs[-1]):
         end -= 1
         entry = frames[end][:-1]
-        end -= end > 1 and library[end - 1]
+        first = end
+        while first > 0 and library[first - 1]:
+            first -= 1
+        # Without a frame of the program's, one frame is the library's own beginning.
+        end = first or max(end - 1, 1)
     for i in range(end):
         if not library[i]:
             yield from frames[i]

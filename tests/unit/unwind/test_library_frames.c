@@ -52,6 +52,8 @@ static void test_only_the_call_is_left_of_a_wait_and_nothing_of_the_entry(void *
 	assert_string_equal(marks("LLLppLE"), "iicppie");
 	assert_string_equal(marks("LpLE"), "cpie");
 	assert_string_equal(marks("ppLE"), "ppie");
+	/* A fiber with thread-locals of its own has more functions before its first one. */
+	assert_string_equal(marks("LppLLLE"), "cppiiie");
 }
 
 static void test_a_callback_is_between_two_calls(void **state)
