@@ -246,7 +246,7 @@ static fib_always_inline void start(struct fib_sched *s, struct fiber *fiber)
 		fiber->flags |= FIBER_BOUND;
 	/* Bound fibers are spread over the carriers by their number. */
 	if (fiber->flags & FIBER_BOUND)
-		fiber->carrier = (uint16_t)(fiber->id % s->carrier_count);
+		fiber->carrier = (uint16_t)(fiber->id % s->regular);
 	if (fiber->flags & FIBER_BACKGROUND)
 		fib_background_enter(s, fiber);
 	fib_order_spawn(fiber);

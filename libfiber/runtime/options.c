@@ -10,7 +10,8 @@
 
 static int check(const struct fiber_runtime_options *o)
 {
-	if (o->carriers > FIB_CARRIERS_MAX || o->stack_size > FIB_STACK_MAX)
+	if (o->carriers > FIB_CARRIERS_MAX || o->carriers_max > FIB_CARRIERS_MAX ||
+	    (o->carriers_max && o->carriers > o->carriers_max) || o->stack_size > FIB_STACK_MAX)
 		return -EINVAL;
 	if (o->guard_size > FIB_GUARD_MAX)
 		return -EINVAL;
@@ -20,6 +21,19 @@ static int check(const struct fiber_runtime_options *o)
 	    (unsigned)o->held_policy > FIBER_HELD_SILENT)
 		return -EINVAL;
 	return 0;
+}
+
+static void complete_carriers(struct fiber_runtime_options *o)
+{
+	const unsigned most = o->carriers_max ? o->carriers_max : FIB_CARRIERS_MAX;
+
+	if (!o->carriers) {
+		o->carriers = fib_os_cpus();
+		if (o->carriers > most)
+			o->carriers = most;
+	}
+	if (!o->carriers_max)
+		o->carriers_max = o->carriers;
 }
 
 int fib_options_complete(const struct fiber_runtime_options *options,
@@ -45,11 +59,7 @@ int fib_options_complete(const struct fiber_runtime_options *options,
 	ret->size = known;
 	if (!ret->name)
 		ret->name = fib_os_program();
-	if (!ret->carriers) {
-		ret->carriers = fib_os_cpus();
-		if (ret->carriers > FIB_CARRIERS_MAX)
-			ret->carriers = FIB_CARRIERS_MAX;
-	}
+	complete_carriers(ret);
 	if (!ret->long_run_ns)
 		ret->long_run_ns = FIB_LONGRUN_DEFAULT;
 	if (!ret->stack_size)

@@ -102,8 +102,9 @@ int fiber_runtime_start(const struct fiber_runtime_options *options, struct fibe
 	if (!rt)
 		return -ENOMEM;
 	name_program(o.name);
-	rc = fib_sched_start(&rt->sched, fib_carriers_wanted(o.carriers), o.stack_size,
-			     o.guard_size, o.shared_fpu, o.pinned_policy, dispatch);
+	o.carriers = fib_carriers_wanted(o.carriers);
+	o.carriers_max = fib_carriers_wanted(o.carriers_max);
+	rc = fib_sched_start(&rt->sched, &o, dispatch);
 	if (rc < 0) {
 		free(rt);
 		return rc;

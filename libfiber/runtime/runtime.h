@@ -12,12 +12,13 @@ struct fiber_runtime {
 };
 
 /*
- * Make a scheduler of n carriers in *s and start the carriers. stack_size, guard_size: bytes, for
- * fibers that ask for none. shared_fpu: fibers share their carrier's FPU control words. dispatch is called with the events of the poller. Returns 0, -ENOMEM, or
- * -EAGAIN if a thread cannot be created. After an error there is nothing to release.
+ * Make a scheduler in *s and start its carriers. Of the options, which are complete, it takes the
+ * numbers of carriers, the sizes of a stack and a guard, shared_fpu and pinned_policy. dispatch is
+ * called with the events of the poller. Returns 0, -ENOMEM, or -EAGAIN if a thread cannot be
+ * created. After an error there is nothing to release.
  */
-int fib_sched_start(struct fib_sched *s, unsigned n, size_t stack_size, size_t guard_size,
-		    bool shared_fpu, enum fiber_pinned_policy policy, fib_dispatch_fn *dispatch);
+int fib_sched_start(struct fib_sched *s, const struct fiber_runtime_options *options,
+		    fib_dispatch_fn *dispatch);
 
 /* Stop the carriers and release everything. The caller has checked with fib_close that no fiber is
  * left. */

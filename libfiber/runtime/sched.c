@@ -107,24 +107,26 @@ static void say_caller(char text[FIB_CHECK_CALLER])
 		snprintf(text, FIB_CHECK_CALLER, "thread %u", fib_os_tid());
 }
 
-int fib_sched_start(struct fib_sched *s, unsigned n, size_t stack_size, size_t guard_size,
-		    bool shared_fpu, enum fiber_pinned_policy policy, fib_dispatch_fn *dispatch)
+int fib_sched_start(struct fib_sched *s, const struct fiber_runtime_options *o,
+		    fib_dispatch_fn *dispatch)
 {
 	static _Atomic uint64_t serials;
+	const unsigned n = o->carriers_max;
 	int rc;
 
 	memset(s, 0, sizeof *s);
 	s->serial = fib_add_relaxed(&serials, 1) + 1;
 	s->dispatch = dispatch;
-	s->shared_fpu = shared_fpu;
+	s->shared_fpu = o->shared_fpu;
+	s->regular = o->carriers;
 	fib_store(&s->notifies, n > 1);
 	fib_cancel_prepare();
 	fib_set_fiber_main(fib_fiber_main);
 	fib_check_set_caller(say_caller);
-	s->guard_size = guard_size;
-	rc = fib_stack_class(stack_size, guard_size, &s->stack_class, &s->stack_size);
+	s->guard_size = o->guard_size;
+	rc = fib_stack_class(o->stack_size, o->guard_size, &s->stack_class, &s->stack_size);
 	if (rc == 0)
-		rc = fib_pinned_init(&s->pinned, policy);
+		rc = fib_pinned_init(&s->pinned, o->pinned_policy);
 	if (rc < 0)
 		return rc;
 	rc = fib_poller_choose(&s->poller, &s->poller_note);

@@ -127,7 +127,8 @@ typedef void fib_dispatch_fn(const struct fib_poll_event *events, int n);
 
 struct fib_sched {
 	struct fib_carrier *carriers;	  /* I */
-	unsigned carrier_count;		  /* I */
+	unsigned carrier_count;		  /* I: with substitutes (watch/crowd.c) */
+	unsigned regular;		  /* I: without them; fibers are bound to these */
 	_Atomic uint32_t notifies;	  /* A: a carrier that makes a fiber runnable must notify */
 	uint64_t serial;		  /* I: counts up from 1, never reused in a process */
 	size_t stack_size;		  /* I: default for fibers: all of the class's size */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * crowd.c - limit how many carriers are awake where there are more of them than CPUs
+ * crowd.c - limit how many carriers are awake where there are more than CPUs, or substitutes
  *
  * Carriers without a CPU of their own take turns, and each turn begins with the data of another
  * carrier in the caches: a tree of fibers took 3 times as long on 64 carriers as on 2. So as many
@@ -17,6 +17,9 @@
  *
  * If other programs use the CPUs, all carriers may be awake in the end: the process uses less than
  * its CPUs then, as if its carriers blocked.
+ *
+ * Substitutes are carriers like all others (the option carriers_max). They are awake for those that
+ * are kept, and no others.
  */
 #include "watch/crowd.h"
 
@@ -29,9 +32,9 @@
 
 void fib_crowd_init(struct fib_sched *s)
 {
-	s->crowd.cpus = s->carrier_count > 1 ? fib_os_cpus() : 1;
-	if (s->crowd.cpus > s->carrier_count)
-		s->crowd.cpus = s->carrier_count;
+	s->crowd.cpus = s->regular > 1 ? fib_os_cpus() : 1;
+	if (s->crowd.cpus > s->regular)
+		s->crowd.cpus = s->regular;
 	fib_store(&s->idle.most, s->crowd.cpus);
 }
 
@@ -68,17 +71,21 @@ static bool cpu_unused(struct fib_crowd *crowd, int64_t now)
 
 void fib_crowd_look(struct fib_sched *s, int64_t now, bool behind)
 {
-	unsigned least, most = fib_load(&s->idle.most);
+	unsigned most = fib_load(&s->idle.most);
+	unsigned count, least;
 
 	if (s->crowd.cpus == s->carrier_count)
 		return;
-	least = s->crowd.cpus + kept(s, now);
+	count = kept(s, now);
+	least = s->crowd.cpus + count;
 	if (behind && fib_idle_full(s) && cpu_unused(&s->crowd, now))
 		most += most / 4 + 1;
 	else if (most > least)
 		most--;
 	if (most < least)
 		most = least;
+	if (most > s->regular + count)
+		most = s->regular + count;
 	if (most > s->carrier_count)
 		most = s->carrier_count;
 	fib_store(&s->idle.most, most);

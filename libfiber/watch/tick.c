@@ -41,7 +41,7 @@ void fib_tick_add(struct fib_sched *s)
 	fib_spin_lock(&tick.lock);
 	s->next = tick.first;
 	tick.first = s;
-	fib_publish(&fiber_registry.carriers, fiber_registry.carriers + s->carrier_count);
+	fib_publish(&fiber_registry.carriers, fiber_registry.carriers + s->regular);
 	fib_spin_unlock(&tick.lock);
 	fib_observer_awake();
 }
@@ -57,7 +57,7 @@ void fib_tick_remove(struct fib_sched *s)
 	if (*at) {
 		fib_longrun_close(s);
 		*at = s->next;
-		fib_publish(&fiber_registry.carriers, fiber_registry.carriers - s->carrier_count);
+		fib_publish(&fiber_registry.carriers, fiber_registry.carriers - s->regular);
 	}
 	fib_spin_unlock(&tick.lock);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_crowd.c - more carriers than CPUs: each is there when the others are kept
+ * test_crowd.c - more carriers than CPUs, and substitutes: each is there when the others are kept
  *
  * The carriers are woken one after another as those that are awake turn out to be kept
  * (watch/crowd.c). A carrier that stays asleep hangs the test.
@@ -24,14 +24,27 @@ static struct fiber_runtime *rt;
 static _Atomic unsigned arrived;
 static int ends[2];
 
-static int setup(void **state)
+static int start(unsigned carriers)
 {
-	const struct fiber_runtime_options options = {
-		.size = sizeof options, .carriers = CARRIERS, .control_path = ""};
+	const struct fiber_runtime_options options = {.size = sizeof options,
+						      .carriers = carriers,
+						      .carriers_max = CARRIERS,
+						      .control_path = ""};
 
-	(void)state;
 	arrived = 0;
 	return fiber_runtime_start(&options, &rt);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	return start(CARRIERS);
+}
+
+static int setup_substitutes(void **state)
+{
+	(void)state;
+	return start(1);
 }
 
 static int teardown(void **state)
@@ -129,6 +142,43 @@ static void test_crowd_of_computing_fibers_does_not_hold_up_descriptors_and_dead
 	close(ends[1]);
 }
 
+static _Atomic bool let_go;
+
+static void *keeps_its_carrier(void *arg)
+{
+	arrived++;
+	while (!let_go)
+		;
+	return arg;
+}
+
+static void *arrives(void *arg)
+{
+	arrived++;
+	return arg;
+}
+
+static void test_substitutes_do_not_run_fibers_that_are_bound_to_a_carrier(void **state)
+{
+	const struct fiber_attr bound = {.size = sizeof bound, .flags = FIBER_BOUND};
+	struct fiber *f[3];
+	struct fiber_result result;
+
+	(void)state;
+	let_go = false;
+	assert_int_equal(fiber_runtime_spawn(rt, &bound, keeps_its_carrier, NULL, &f[0]), 0);
+	while (arrived < 1)
+		sched_yield();
+	assert_int_equal(fiber_runtime_spawn(rt, &bound, arrives, NULL, &f[1]), 0);
+	spawn(arrives, &f[2]);
+	assert_int_equal(fiber_join(f[2], &result, FIBER_FOREVER), 0);
+	assert_int_equal(arrived, 2);
+	let_go = true;
+	assert_int_equal(fiber_join(f[0], &result, FIBER_FOREVER), 0);
+	assert_int_equal(fiber_join(f[1], &result, FIBER_FOREVER), 0);
+	assert_int_equal(arrived, 3);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -139,6 +189,18 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			test_crowd_of_computing_fibers_does_not_hold_up_descriptors_and_deadlines,
 			setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			test_crowd_of_computing_fibers_runs_on_every_carrier, setup_substitutes,
+			teardown),
+		cmocka_unit_test_setup_teardown(
+			test_crowd_of_blocked_fibers_leaves_no_carrier_asleep, setup_substitutes,
+			teardown),
+		cmocka_unit_test_setup_teardown(
+			test_crowd_of_computing_fibers_does_not_hold_up_descriptors_and_deadlines,
+			setup_substitutes, teardown),
+		cmocka_unit_test_setup_teardown(
+			test_substitutes_do_not_run_fibers_that_are_bound_to_a_carrier,
+			setup_substitutes, teardown),
 	};
 
 	harness_watchdog(100);

@@ -63,6 +63,10 @@ struct fiber_runtime_options {
 	 * fiber: a switch is some nanoseconds shorter. A fiber that changes them restores them
 	 * before it calls anything that may wait. */
 	bool shared_fpu;
+	/* With substitutes, up to 256; 0: as carriers. A carrier that one fiber keeps for 10 ms,
+	 * because it computes or blocks in a system call, gets a substitute, which runs the other
+	 * fibers. Then more than `carriers` may run for a moment after that fiber has gone on. */
+	unsigned carriers_max;
 };
 
 /*

@@ -157,14 +157,17 @@ static void test_spawn_takes_an_older_attr_without_a_guard(void **state)
 
 static void test_spawn_gives_the_guard_of_the_attr_else_of_the_runtime(void **state)
 {
+	const struct fiber_runtime_options o = {.carriers = 1,
+						.carriers_max = 1,
+						.stack_size = FIB_STACK_MIN,
+						.guard_size = 256 << 10,
+						.pinned_policy = FIBER_PINNED_SILENT};
 	struct fiber_attr attr = {.size = sizeof attr};
 	struct fib_sched s;
 	struct fiber *f;
 
 	(void)state;
-	assert_int_equal(fib_sched_start(&s, 1, FIB_STACK_MIN, 256 << 10, false,
-					 FIBER_PINNED_SILENT, carriers_ignore),
-			 0);
+	assert_int_equal(fib_sched_start(&s, &o, carriers_ignore), 0);
 	assert_int_equal(s.stack_class, class_of(FIB_STACK_MIN, 256 << 10));
 	assert_int_equal(fib_make(&attr, &s, nothing, NULL, NULL, &f), 0);
 	assert_int_equal(f->stack.class, s.stack_class);

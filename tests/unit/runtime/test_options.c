@@ -33,6 +33,7 @@ static void expect_defaults(void)
 	assert_int_equal(got.size, sizeof got);
 	assert_string_equal(got.name, "test_options");
 	assert_int_equal(got.carriers, fib_os_cpus());
+	assert_int_equal(got.carriers_max, fib_os_cpus());
 	assert_int_equal(got.stack_size, 256 << 10);
 	assert_int_equal(got.pinned_policy, FIBER_PINNED_WARN);
 	assert_int_equal(got.long_run_ns, 20000000);
@@ -65,7 +66,8 @@ static void test_options_given_are_kept(void **state)
 						    .control_path = "/tmp/shop.sock",
 						    .idle = do_nothing,
 						    .idle_arg = &got,
-						    .guard_size = 1 << 20};
+						    .guard_size = 1 << 20,
+						    .carriers_max = 9};
 
 	(void)state;
 	assert_int_equal(ask(&given), 0);
@@ -117,10 +119,26 @@ static void test_options_of_a_newer_program_may_be_longer_if_they_ask_for_nothin
 	assert_int_equal(ask(&newer.o), -EINVAL);
 }
 
+static void test_options_say_how_many_carriers_there_are_at_most(void **state)
+{
+	struct fiber_runtime_options o = {.size = sizeof o, .carriers = 3};
+
+	(void)state;
+	assert_int_equal(ask(&o), 0);
+	assert_int_equal(got.carriers_max, 3);
+	o.carriers_max = 2;
+	assert_int_equal(ask(&o), -EINVAL);
+	o = (struct fiber_runtime_options){.size = sizeof o, .carriers_max = 1};
+	assert_int_equal(ask(&o), 0);
+	assert_int_equal(got.carriers, 1);
+	assert_int_equal(got.carriers_max, 1);
+}
+
 static void test_options_out_of_range_are_refused(void **state)
 {
 	const struct fiber_runtime_options wrong[] = {
 		{.size = sizeof wrong[0], .carriers = FIB_CARRIERS_MAX + 1},
+		{.size = sizeof wrong[0], .carriers_max = FIB_CARRIERS_MAX + 1},
 		{.size = sizeof wrong[0], .stack_size = FIB_STACK_MAX + 1},
 		{.size = sizeof wrong[0], .guard_size = FIB_GUARD_MAX + 1},
 		{.size = sizeof wrong[0], .guard_size = SIZE_MAX},
@@ -150,6 +168,7 @@ int main(void)
 		cmocka_unit_test(test_options_of_an_older_program_are_shorter),
 		cmocka_unit_test(
 			test_options_of_a_newer_program_may_be_longer_if_they_ask_for_nothing),
+		cmocka_unit_test(test_options_say_how_many_carriers_there_are_at_most),
 		cmocka_unit_test(test_options_out_of_range_are_refused),
 	};
 

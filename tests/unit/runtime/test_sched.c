@@ -41,8 +41,12 @@ static struct fib_sched s;
 
 static int start(unsigned n)
 {
-	return fib_sched_start(&s, n, FIB_STACK_DEFAULT, 0, false, FIBER_PINNED_ERROR,
-			       carriers_ignore);
+	const struct fiber_runtime_options o = {.carriers = n,
+						.carriers_max = n,
+						.stack_size = FIB_STACK_DEFAULT,
+						.pinned_policy = FIBER_PINNED_ERROR};
+
+	return fib_sched_start(&s, &o, carriers_ignore);
 }
 
 static bool as_many_threads(void *arg)

@@ -47,8 +47,12 @@ static inline void carriers_ignore(const struct fib_poll_event *events, int n)
 /* As on a machine with a CPU for each carrier. */
 static inline void carriers_start(struct fib_sched *s, unsigned n)
 {
-	if (fib_registry_init() < 0 || fib_sched_start(s, n, FIB_STACK_DEFAULT, 0, false,
-						       FIBER_PINNED_SILENT, carriers_ignore) < 0)
+	const struct fiber_runtime_options o = {.carriers = n,
+						.carriers_max = n,
+						.stack_size = FIB_STACK_DEFAULT,
+						.pinned_policy = FIBER_PINNED_SILENT};
+
+	if (fib_registry_init() < 0 || fib_sched_start(s, &o, carriers_ignore) < 0)
 		abort();
 	s->crowd.cpus = n;
 	fib_store(&s->idle.most, n);

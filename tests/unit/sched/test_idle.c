@@ -209,6 +209,16 @@ static bool seen(void *arg)
 	return fib_load(&seen_times) >= *(unsigned *)arg;
 }
 
+static void start(unsigned n)
+{
+	const struct fiber_runtime_options o = {.carriers = n,
+						.carriers_max = n,
+						.stack_size = FIB_STACK_MIN,
+						.pinned_policy = FIBER_PINNED_SILENT};
+
+	assert_int_equal(fib_sched_start(&s, &o, sees), 0);
+}
+
 static void test_idle_sleeper_in_the_poller_delivers_what_is_ready(void **state)
 {
 	unsigned times;
@@ -217,8 +227,7 @@ static void test_idle_sleeper_in_the_poller_delivers_what_is_ready(void **state)
 
 	(void)state;
 	assert_int_equal(pipe(pipes), 0);
-	assert_int_equal(fib_sched_start(&s, 2, FIB_STACK_MIN, 0, false, FIBER_PINNED_SILENT, sees),
-			 0);
+	start(2);
 	fib_store(&s.watching, 1);
 	for (times = 1; times <= 50; times++) {
 		assert_int_equal(s.poller->ops->watch(s.poller, pipes[0], 4711), 0);
@@ -249,8 +258,7 @@ static void test_idle_poll_is_made_while_the_queue_is_hot(void **state)
 	(void)state;
 	fib_store(&seen_times, 0);
 	assert_int_equal(pipe(pipes), 0);
-	assert_int_equal(fib_sched_start(&s, 1, FIB_STACK_MIN, 0, false, FIBER_PINNED_SILENT, sees),
-			 0);
+	start(1);
 	f[0] = carriers_spawn(&s, "hot", yields_until_seen, NULL);
 	f[1] = carriers_spawn(&s, "hot", yields_until_seen, NULL);
 	assert_int_equal(s.poller->ops->watch(s.poller, pipes[0], 42), 0);

@@ -29,7 +29,8 @@ static int setup(void **state)
 {
 	(void)state;
 	now = fib_os_now();
-	s = (struct fib_sched){.carriers = carriers, .carrier_count = CARRIERS};
+	s = (struct fib_sched){
+		.carriers = carriers, .carrier_count = CARRIERS, .regular = CARRIERS};
 	fib_crowd_init(&s);
 	s.crowd.cpus = CPUS;
 	fib_store(&s.idle.most, CPUS);
@@ -50,7 +51,7 @@ static unsigned tick(bool behind, unsigned percent)
 static void test_crowd_is_no_larger_than_the_carriers(void **state)
 {
 	(void)state;
-	s.carrier_count = 1;
+	s.carrier_count = s.regular = 1;
 	fib_crowd_init(&s);
 	assert_int_equal(fib_load(&s.idle.most), 1);
 	fib_crowd_look(&s, now + MS, true);
@@ -139,6 +140,31 @@ static void test_crowd_does_not_grow_before_it_is_complete(void **state)
 	assert_true(tick(true, 0) > CPUS);
 }
 
+static void keep(unsigned carrier)
+{
+	carriers[carrier].hold.fiber = 7;
+	carriers[carrier].hold.first = now - 10 * MS;
+}
+
+static void test_crowd_has_a_substitute_for_each_carrier_that_is_kept(void **state)
+{
+	unsigned i;
+
+	(void)state;
+	s.regular = CPUS;
+	for (i = 0; i < 9; i++)
+		assert_int_equal(tick(true, 0), CPUS);
+	for (i = 0; i < CARRIERS - CPUS; i++) {
+		keep(i);
+		assert_int_equal(tick(true, 0), CPUS + i + 1);
+	}
+	keep(i);
+	assert_int_equal(tick(true, 0), CARRIERS);
+	for (i = 0; i < CARRIERS; i++)
+		carriers[i].hold.fiber = 0;
+	assert_int_equal(tick(true, 0), CPUS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -151,6 +177,8 @@ int main(void)
 			test_crowd_shrinks_by_one_a_tick_when_nothing_waits_or_the_cpus_are_used,
 			setup),
 		cmocka_unit_test_setup(test_crowd_does_not_count_carriers_that_a_fiber_keeps,
+				       setup),
+		cmocka_unit_test_setup(test_crowd_has_a_substitute_for_each_carrier_that_is_kept,
 				       setup),
 		cmocka_unit_test_setup(test_crowd_does_not_grow_before_it_is_complete, setup),
 		cmocka_unit_test_setup(test_crowd_does_not_trust_an_old_reading_of_the_cpu_time,
