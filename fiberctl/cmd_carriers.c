@@ -68,6 +68,9 @@ static void put_runtime(struct answer *a, const struct ctl_stats_runtime *runtim
 	       " poll%s, %u queued for any carrier, %" PRIu64 " spawned, %" PRIu64 " ended\n",
 	       r->serial, ins_escape_quoted(r->poller, name, sizeof name), r->polls,
 	       r->polls == 1 ? "" : "s", r->queued, r->spawned, r->ended);
+	if (r->substitutes)
+		printf("%u of the carriers %s for others that one fiber keeps\n", r->substitutes,
+		       r->substitutes == 1 ? "is a substitute" : "are substitutes");
 	if (r->note[0])
 		printf("note: %s\n", ins_escape_quoted(r->note, note, sizeof note));
 	printf("%7s %-9s %10s %8s %8s %8s %12s %8s %8s %8s %8s  %s\n", "CARRIER", "STATE", "FIBER",
@@ -130,11 +133,12 @@ static json_t *known(bool is, json_t *value)
 
 static json_t *json_runtime(const struct fib_wire_runtime *r)
 {
-	return json_pack("{s:o, s:i, s:o, s:i, s:o, s:o, s:o, s:{s:o, s:o}}", "id",
+	return json_pack("{s:o, s:i, s:i, s:o, s:i, s:o, s:o, s:o, s:{s:o, s:o}}", "id",
 			 number(r->serial), "carriers", (int)(r->all ? r->all : r->carriers),
-			 "polls", number(r->polls), "queued", (int)r->queued, "spawned",
-			 number(r->spawned), "ended", number(r->ended), "pinnedEvents",
-			 number(r->pinned), "poller", "name", ins_json_text(r->poller), "note",
+			 "substitutes", (int)r->substitutes, "polls", number(r->polls), "queued",
+			 (int)r->queued, "spawned", number(r->spawned), "ended", number(r->ended),
+			 "pinnedEvents", number(r->pinned), "poller", "name",
+			 ins_json_text(r->poller), "note",
 			 r->note[0] ? ins_json_text(r->note) : json_null());
 }
 

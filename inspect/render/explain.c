@@ -253,6 +253,27 @@ static void say_wait(struct sentence *w, const struct ins_fiber *fiber, bool its
 	say_left(w, fiber);
 }
 
+/* Which fiber occupies the only carrier that runs this one. */
+static void say_carrier(struct sentence *w, const struct ins_fiber *fiber)
+{
+	const uint32_t carrier = fiber->row.bound - 1;
+	size_t i, n = ins_table_count(w->table);
+	struct ins_fiber other;
+
+	say_time(w, "is runnable and has waited ", fiber->row.age, "");
+	say_number(w, " for carrier ", carrier, ", to which it is bound");
+	for (i = 0; i < n; i++) {
+		ins_table_get(w->table, i, &other);
+		if (other.row.state != FIBER_RUNNING || other.row.carrier != carrier ||
+		    other.row.runtime != fiber->row.runtime)
+			continue;
+		say(w, "; ");
+		say_fiber(w, other.row.id);
+		say_time(w, " has run there for ", other.row.age, "");
+		return;
+	}
+}
+
 /* How many fibers are queued before it, and which fiber occupies a carrier longest. */
 static void say_turn(struct sentence *w, const struct ins_fiber *fiber)
 {
@@ -260,6 +281,10 @@ static void say_turn(struct sentence *w, const struct ins_fiber *fiber)
 	struct ins_fiber other, longest = {.row = {.age = -1}};
 	uint64_t longer = 0;
 
+	if (fiber->row.bound) {
+		say_carrier(w, fiber);
+		return;
+	}
 	for (i = 0; i < n; i++) {
 		ins_table_get(w->table, i, &other);
 		if (other.row.id == fiber->row.id)

@@ -66,10 +66,27 @@ static void say_doing(struct ins_look *look, const struct ins_fiber *fiber, stru
 	ins_strbuf_text(&line, entry[0] ? entry : "an unknown function");
 }
 
+/* How many fibers have waited for long for the carrier of this one, and may run on no other. */
+static uint64_t bound_behind(struct ins_look *look, const struct ins_fiber *fiber)
+{
+	size_t i, n = ins_look_count(look);
+	struct ins_fiber other;
+	uint64_t count = 0;
+
+	for (i = 0; i < n; i++) {
+		ins_look_get(look, i, &other);
+		count += other.row.bound == fiber->row.carrier + 1u && ins_look_runnable(&other) &&
+			 other.row.age >= ins_look_delay(look) &&
+			 ins_runtimes_may_be_one(other.row.runtime, fiber->row.runtime);
+	}
+	return count;
+}
+
 static void say(struct ins_look *look, struct ins_finding *f)
 {
 	struct ins_strbuf line = ins_finding_headline(f);
 	struct ins_fiber fiber;
+	uint64_t bound;
 
 	ins_look_get(look, f->subject, &fiber);
 	ins_sample_lowest(&f->ids, fiber.row.id);
@@ -81,6 +98,12 @@ static void say(struct ins_look *look, struct ins_finding *f)
 	ins_strbuf_text(&line, ", and ");
 	ins_look_say_count(&line, f->weight, "fiber that can run waits",
 			   "fibers that can run wait");
+	bound = bound_behind(look, &fiber);
+	if (bound) {
+		ins_strbuf_text(&line, ", ");
+		ins_strbuf_number(&line, bound);
+		ins_strbuf_text(&line, " bound to it");
+	}
 	say_doing(look, &fiber, f);
 	f->more[0] = "show";
 	f->more_id[0] = fiber.row.id;

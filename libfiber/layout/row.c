@@ -136,6 +136,31 @@ static void decode_end(const struct fib_layout *layout, const void *bytes, struc
 		row->flags |= FIB_ROW_FAILED;
 }
 
+/* What it waits for, if it does. */
+static void decode_wait(const struct fib_layout *layout, const void *bytes, int64_t now,
+			struct fib_row *row)
+{
+	const bool running = row->state == FIBER_RUNNING;
+
+	if (!fib_row_waits(row->state, row->wait_kind, running, row->pins)) {
+		row->wait_kind = FIB_WAIT_NONE;
+	} else if (row->wait_kind != FIB_WAIT_YIELD) {
+		/* A yield has no object: these fields would be those of the previous wait. */
+		row->wait_object = field(layout, bytes, FIB_FIELD_WAIT_OBJECT);
+		row->wait_arg = field(layout, bytes, FIB_FIELD_WAIT_ARG);
+		row->deadline = (int64_t)field(layout, bytes, FIB_FIELD_DEADLINE);
+	}
+	if (running && row->wait_kind != FIB_WAIT_NONE)
+		row->pinned_waits = (uint32_t)field(layout, bytes, FIB_FIELD_PINNED_WAITS);
+	if (row->wait_kind == FIB_WAIT_PREDICATE && !running && row->wait_arg) {
+		/* It wakes now and then to call the predicate; the wait began before that. */
+		row->age = (int64_t)((uint64_t)now - row->wait_arg);
+		row->wait_arg = 0;
+		if (row->age < 0)
+			row->age = 0;
+	}
+}
+
 bool fib_row_decode(const struct fib_layout *layout, const void *bytes, uint64_t address,
 		    int64_t now, struct fib_row *ret)
 {
@@ -174,27 +199,13 @@ bool fib_row_decode(const struct fib_layout *layout, const void *bytes, uint64_t
 	if (running) {
 		ret->state = FIBER_RUNNING;
 		ret->carrier = (uint16_t)field(layout, bytes, FIB_FIELD_CARRIER);
+	} else if (ret->state == FIBER_RUNNABLE && ret->flags & FIBER_BOUND) {
+		ret->bound = (uint16_t)field(layout, bytes, FIB_FIELD_CARRIER) + 1u;
 	}
 	decode_end(layout, bytes, ret);
 	decode_times(layout, bytes, now, ret);
 	decode_held(layout, bytes, ret);
-	if (!fib_row_waits(ret->state, ret->wait_kind, running, ret->pins)) {
-		ret->wait_kind = FIB_WAIT_NONE;
-	} else if (ret->wait_kind != FIB_WAIT_YIELD) {
-		/* A yield has no object: these fields would be those of the previous wait. */
-		ret->wait_object = field(layout, bytes, FIB_FIELD_WAIT_OBJECT);
-		ret->wait_arg = field(layout, bytes, FIB_FIELD_WAIT_ARG);
-		ret->deadline = (int64_t)field(layout, bytes, FIB_FIELD_DEADLINE);
-	}
-	if (running && ret->wait_kind != FIB_WAIT_NONE)
-		ret->pinned_waits = (uint32_t)field(layout, bytes, FIB_FIELD_PINNED_WAITS);
-	if (ret->wait_kind == FIB_WAIT_PREDICATE && !running && ret->wait_arg) {
-		/* It wakes now and then to call the predicate; the wait began before that. */
-		ret->age = (int64_t)((uint64_t)now - ret->wait_arg);
-		ret->wait_arg = 0;
-		if (ret->age < 0)
-			ret->age = 0;
-	}
+	decode_wait(layout, bytes, now, ret);
 	/* A fiber that has not started, or has exited, has no sp. */
 	if (!running && ret->sp && ret->sp - ret->stack_low <= ret->stack_size)
 		ret->stack_used = ret->stack_low + ret->stack_size - ret->sp;

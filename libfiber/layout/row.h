@@ -66,7 +66,7 @@ struct fib_row {
 	uint64_t held_at; /* FIB_FIELD_HELD_AT */
 	uint64_t runtime; /* FIB_FIELD_RUNTIME; 0 also where that is not recorded, or not sent */
 	uint32_t pinned_waits; /* FIB_FIELD_PINNED_WAITS; 0 also without such a wait */
-	uint32_t unused;
+	uint32_t bound;	       /* of a runnable fiber: 1 + the only carrier that runs it; else 0 */
 };
 
 /* Copy size bytes at address in the program to buf. Returns 0 or a negative errno; never faults. */

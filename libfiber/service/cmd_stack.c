@@ -53,7 +53,7 @@ static uint32_t row_size(const struct fib_cursor *c, const struct fib_row *row)
 
 	if (!row->labels)
 		wanted &= ~FIB_WIRE_WANT_LABELS;
-	if (!row->readers && !row->reading && !row->held && !row->pinned_waits &&
+	if (!row->readers && !row->reading && !row->held && !row->pinned_waits && !row->bound &&
 	    !needs_toucher(row) && !c->several)
 		wanted &= ~FIB_WIRE_WANT_READS;
 	return fib_walk_row_size(wanted);

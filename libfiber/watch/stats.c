@@ -117,6 +117,7 @@ static void count_runtime(struct fib_sched *s, void *arg)
 	*r = (struct fib_wire_runtime){.serial = s->serial, .polls = fib_load(&s->polls)};
 	r->now = fib_os_now();
 	r->all = s->carrier_count;
+	r->substitutes = s->carrier_count - s->regular;
 	r->first = count->first;
 	if (r->first < r->all)
 		r->carriers = r->all - r->first;

@@ -275,7 +275,7 @@ struct fib_wire_runtime {
 	uint64_t pinned;	 /* waits of pinned fibers */
 	uint64_t pinned_dropped; /* see struct fib_wire_policy_is */
 	uint32_t all;		 /* number of its carriers; `carriers` of them follow */
-	uint32_t unused;
+	uint32_t substitutes;	 /* of these: for carriers that one fiber keeps */
 };
 
 /* Counters of the whole process. Numbers of states and kinds are those of the layout. */

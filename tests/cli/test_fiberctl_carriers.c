@@ -49,7 +49,8 @@ static json_t *ask(const struct harness_process *process)
 		json_promise(json_array_get(carriers, i), "carrier", CARRIER);
 	for (i = 0; i < 2; i++) {
 		json_promise(json_array_get(runtimes, i), "runtime",
-			     "id:i carriers:i polls:i queued:i spawned:i ended:i pinnedEvents:i "
+			     "id:i carriers:i substitutes:i polls:i queued:i spawned:i ended:i "
+			     "pinnedEvents:i "
 			     "poller:o");
 		json_promise(json_object_get(json_array_get(runtimes, i), "poller"), "poller",
 			     "name:s note:s?");
@@ -337,6 +338,36 @@ static void test_carriers_of_a_setuid_program_do_not_hear_who_starts_it(void **s
 	harness_free(cli_run("fiberctl", NULL));
 }
 
+static struct harness_process *ask_about(const struct harness_process *process, const char *command,
+					 const char *who)
+{
+	return cli_run("fiberctl", command, cli_number((uint64_t)process->pid), who, NULL);
+}
+
+/* A fiber keeps the carrier, and two are bound to it. The finding comes when they have waited for long. */
+static void test_carriers_have_substitutes_that_run_no_bound_fibers(void **state)
+{
+	struct harness_process *const process = cli_start(NULL, "ready ", "substitutes", NULL), *p;
+	bool found = false;
+
+	(void)state;
+	p = ask_about(process, "carriers", NULL);
+	cli_contains(p->out.bytes,
+		     "2 of the carriers are substitutes for others that one fiber keeps\n");
+	harness_free(p);
+	p = ask_about(process, "show", "2");
+	cli_contains(p->out.bytes,
+		     " for carrier 0, to which it is bound; fiber 1 \"hog\" has run there for ");
+	harness_free(p);
+	while (!found) {
+		p = ask_about(process, "why", NULL);
+		found = strstr(p->out.bytes, "fiber 1 \"hog\" has kept carrier 0 for ") &&
+			strstr(p->out.bytes, ", and 2 fibers that can run wait, 2 bound to it");
+		harness_free(p);
+	}
+	harness_free(process);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -351,6 +382,7 @@ int main(void)
 		cmocka_unit_test(test_carriers_of_a_process_that_is_none_cannot_be_shown),
 		cmocka_unit_test(test_carriers_of_a_name_that_is_no_poller_never_start),
 		cmocka_unit_test(test_carriers_of_a_setuid_program_do_not_hear_who_starts_it),
+		cmocka_unit_test(test_carriers_have_substitutes_that_run_no_bound_fibers),
 	};
 
 	harness_watchdog(110);

@@ -207,8 +207,12 @@ static int take(void *context, const struct ins_fiber *fiber)
 
 static int ask(struct show *s)
 {
-	const struct ins_request one = {
-		.id = s->id, .high_water = true, .labels = true, .modules = true, .places = true};
+	const struct ins_request one = {.id = s->id,
+					.high_water = true,
+					.labels = true,
+					.reads = true,
+					.modules = true,
+					.places = true};
 	const struct ins_request all = {.reads = true, .threads = true};
 	struct ins_problems *problems = &s->source->problems;
 	struct ins_error error = {""};

@@ -410,6 +410,27 @@ static void test_row_has_the_number_of_the_wait_of_a_pinned_fiber_only(void **st
 	assert_int_equal(row.pinned_waits, 0);
 }
 
+static void test_row_of_a_bound_fiber_that_can_run_says_where(void **state)
+{
+	(void)state;
+	put(FIB_FIELD_CARRIER, 3);
+	put(FIB_FIELD_STATE, FIBER_RUNNABLE);
+	put(FIB_FIELD_SEQ, 4);
+	assert_true(decode());
+	assert_int_equal(row.bound, 0);
+	put(FIB_FIELD_FLAGS, FIBER_BOUND);
+	assert_true(decode());
+	assert_int_equal(row.bound, 4);
+	assert_int_equal(row.carrier, FIB_ROW_CARRIER_NONE);
+	put(FIB_FIELD_STATE, FIBER_SUSPENDED);
+	assert_true(decode());
+	assert_int_equal(row.bound, 0);
+	put(FIB_FIELD_SEQ, 5);
+	assert_true(decode());
+	assert_int_equal(row.bound, 0);
+	assert_int_equal(row.carrier, 3);
+}
+
 static void test_row_without_an_object_asks_nobody(void **state)
 {
 	(void)state;
@@ -481,6 +502,7 @@ int main(void)
 		ROW_TEST(test_row_has_the_lock_that_it_took_last),
 		ROW_TEST(test_row_has_the_runtime_if_the_program_records_it),
 		ROW_TEST(test_row_has_the_number_of_the_wait_of_a_pinned_fiber_only),
+		ROW_TEST(test_row_of_a_bound_fiber_that_can_run_says_where),
 		ROW_TEST(test_row_without_an_object_asks_nobody),
 	};
 

@@ -256,6 +256,27 @@ static void test_who_could_run_is_behind_others(void **state)
 			    "waited longer; fiber 9 \"hog\" has run longest, on carrier 1 for 3s.");
 }
 
+static void test_who_is_bound_waits_for_its_carrier(void **state)
+{
+	(void)state;
+	make(1, "", FIB_WAIT_YIELD);
+	fiber.row.state = FIBER_RUNNABLE;
+	fiber.row.age = 12000000;
+	fiber.row.bound = 2;
+	add();
+	assert_string_equal(
+		why(1), "It is runnable and has waited 12ms for carrier 1, to which it is bound.");
+	for (unsigned carrier = 0; carrier < 2; carrier++) {
+		make(8 + carrier, "hog", FIB_WAIT_NONE);
+		fiber.row.state = FIBER_RUNNING;
+		fiber.row.carrier = (uint16_t)carrier;
+		add();
+	}
+	assert_string_equal(
+		why(1), "It is runnable and has waited 12ms for carrier 1, to which it is bound; "
+			"fiber 9 \"hog\" has run there for 3s.");
+}
+
 static void test_each_state_and_wait_has_its_words(void **state)
 {
 	static const struct {
@@ -421,6 +442,7 @@ int main(void)
 		WHY_TEST(test_a_long_chain_that_does_not_end_is_a_circle),
 		WHY_TEST(test_who_is_not_there_any_more_and_who_is_no_fiber),
 		WHY_TEST(test_who_could_run_is_behind_others),
+		WHY_TEST(test_who_is_bound_waits_for_its_carrier),
 		WHY_TEST(test_each_state_and_wait_has_its_words),
 		WHY_TEST(test_all_readers_and_the_writer_before_a_reader_are_told),
 		WHY_TEST(test_a_pinned_fiber_runs_and_waits),

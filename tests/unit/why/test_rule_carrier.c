@@ -99,6 +99,26 @@ static void test_delay_says_the_99th_percentile_and_the_longest(void **state)
 	assert_string_equal(findings.all[0].evidence[0], "longest: fiber 7 \"f7\"");
 }
 
+static void test_carrier_has_fibers_behind_it_that_are_bound_to_it(void **state)
+{
+	struct ins_fiber fiber = in_state(1, FIBER_RUNNING, 2 * S);
+
+	(void)state;
+	source.ops = &no_stacks;
+	fiber.row.carrier = 3;
+	stays(&fiber);
+	for (unsigned id = 2; id < 6; id++) {
+		fiber = in_state(id, FIBER_RUNNABLE, S);
+		fiber.row.bound = id; /* to carriers 1 to 4 */
+		stays(&fiber);
+	}
+	assert_int_equal(found(&ins_rule_carrier), 1);
+	ins_rule_carrier.say(&look, &findings.all[0]);
+	assert_string_equal(findings.all[0].headline,
+			    "fiber 1 \"f1\" has kept carrier 3 for 2s, and 4 fibers that can run "
+			    "wait, 1 bound to it");
+}
+
 static struct ins_fiber in_runtime(uint64_t runtime, struct ins_fiber fiber)
 {
 	fiber.row.runtime = runtime;
@@ -182,6 +202,7 @@ int main(void)
 		RULE_TEST(test_carrier_is_kept_while_others_can_run),
 		RULE_TEST(test_carrier_of_one_that_nobody_waits_for_may_be_kept),
 		RULE_TEST(test_carrier_of_a_halted_process_is_not_kept),
+		RULE_TEST(test_carrier_has_fibers_behind_it_that_are_bound_to_it),
 		RULE_TEST(test_delay_is_of_the_99th_percentile),
 		RULE_TEST(test_delay_of_all_is_found),
 		RULE_TEST(test_delay_says_the_99th_percentile_and_the_longest),
