@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,7 @@
 #include "inspect/text/duration.h"
 
 #define CARRIERS_MAX 256
+#define MOST_PER_CPU 4
 #define STACK_MIN    ((uint64_t)16 << 10)
 #define STACK_MAX    ((uint64_t)1 << 30)
 
@@ -28,6 +30,8 @@ static const char help[] =
 	"Run a program with its threads as fibers.\n"
 	"\n"
 	"      --carriers N     run them on N threads (default: the number of CPUs)\n"
+	"      --carriers-max N and on up to N while fibers compute or block for long\n"
+	"                       (default: 4 for each CPU; as --carriers: none more)\n"
 	"      --stack SIZE     the stack of a thread without one of its own: 256k, 8m\n"
 	"                       (default: as on threads, 'ulimit -s')\n"
 	"      --watchdog TIME  report a fiber that runs for longer than this: 20ms, 1s\n"
@@ -59,14 +63,26 @@ static bool read_number(const char *text, uint64_t *ret, const char **ret_end)
 	return text[0] >= '0' && text[0] <= '9' && !errno;
 }
 
-static unsigned read_carriers(const char *text)
+static unsigned read_carriers(const char *option, const char *text)
 {
 	const char *end;
 	uint64_t n;
 
 	if (!read_number(text, &n, &end) || *end || n < 1 || n > CARRIERS_MAX)
-		wrong("carriers", text, "a number from 1 to 256");
+		wrong(option, text, "a number from 1 to 256");
 	return (unsigned)n;
+}
+
+/* With substitutes, where the command line does not say. */
+static unsigned default_most(unsigned carriers)
+{
+	cpu_set_t cpus;
+	int n = 1;
+
+	if (sched_getaffinity(0, sizeof cpus, &cpus) == 0)
+		n = CPU_COUNT(&cpus);
+	n = n > CARRIERS_MAX / MOST_PER_CPU ? CARRIERS_MAX : n * MOST_PER_CPU;
+	return (unsigned)n > carriers ? (unsigned)n : carriers;
 }
 
 static size_t read_size(const char *text)
@@ -118,20 +134,25 @@ static _Noreturn void print(const char *text)
 
 void fiberize_options(int argc, char *argv[], struct fiberize_options *ret)
 {
-	enum { CARRIERS = 256, STACK, WATCHDOG };
+	enum { CARRIERS = 256, MOST, STACK, WATCHDOG };
 	static const struct option longs[] = {{"carriers", required_argument, NULL, CARRIERS},
+					      {"carriers-max", required_argument, NULL, MOST},
 					      {"stack", required_argument, NULL, STACK},
 					      {"watchdog", required_argument, NULL, WATCHDOG},
 					      {"help", no_argument, NULL, 'h'},
 					      {"version", no_argument, NULL, 'V'},
 					      {NULL, 0, NULL, 0}};
+	const char *most_text = NULL;
+	unsigned most = 0;
 	int c;
 
 	*ret = (struct fiberize_options){.stack = default_stack(), .long_run = -1};
 	/* The first word that is no option is the program: what follows is its own. */
 	while ((c = getopt_long(argc, argv, "+hV", longs, NULL)) != -1) {
 		if (c == CARRIERS)
-			ret->carriers = read_carriers(optarg);
+			ret->carriers = read_carriers("carriers", optarg);
+		else if (c == MOST)
+			most = read_carriers("carriers-max", most_text = optarg);
 		else if (c == STACK)
 			ret->stack = read_size(optarg);
 		else if (c == WATCHDOG)
@@ -143,6 +164,9 @@ void fiberize_options(int argc, char *argv[], struct fiberize_options *ret)
 		else
 			exit(FIBERIZE_FAILED);
 	}
+	if (most && ret->carriers > most)
+		wrong("carriers-max", most_text, "fewer than --carriers");
+	ret->most = most ? most : default_most(ret->carriers);
 	if (optind == argc)
 		fiberize_refuse(FIBERIZE_FAILED, "PROGRAM", "is missing; see --help");
 	ret->program = argv + optind;

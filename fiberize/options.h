@@ -11,6 +11,7 @@ enum { FIBERIZE_FAILED = 125, FIBERIZE_REFUSED = 126, FIBERIZE_NOT_FOUND = 127 }
 
 struct fiberize_options {
 	unsigned carriers; /* 0: as many as CPUs */
+	unsigned most;	   /* with substitutes */
 	size_t stack;	   /* bytes */
 	int64_t long_run;  /* ns; -1: off */
 	char **program;	   /* and its arguments */

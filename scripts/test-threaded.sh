@@ -12,7 +12,7 @@
 in_fibers() {
 	carriers=$1
 	shift
-	FIBERIZE="$carriers 262144" LD_PRELOAD="$build/lib/libfiber-posix.so.0 $build/lib/libfiber.so.0" timeout 20 "$@"
+	FIBERIZE="$carriers 262144 -1 16" LD_PRELOAD="$build/lib/libfiber-posix.so.0 $build/lib/libfiber.so.0" timeout 20 "$@"
 }
 
 # compare CASE CARRIERS

@@ -11,7 +11,7 @@ _fiberize()
 		word=${COMP_WORDS[i]}
 		case $word in
 		=) continue ;;
-		--carriers | --stack | --watchdog)
+		--carriers | --carriers-max | --stack | --watchdog)
 			option=$word
 			[[ ${COMP_WORDS[i + 1]} != = ]] || ((i++))
 			((i++))
@@ -33,12 +33,12 @@ _fiberize()
 	# The word that is being typed belongs to an option if the loop has stepped over it.
 	((i > COMP_CWORD)) || option=
 	case $option in
-	--carriers) COMPREPLY=($(compgen -W "1 2 4 8" -- "$cur")) ;;
+	--carriers | --carriers-max) COMPREPLY=($(compgen -W "1 2 4 8" -- "$cur")) ;;
 	--stack) COMPREPLY=($(compgen -W "256k 1m 8m" -- "$cur")) ;;
 	--watchdog) COMPREPLY=($(compgen -W "20ms 100ms 1s" -- "$cur")) ;;
 	*)
 		if [[ $cur == -* ]]; then
-			COMPREPLY=($(compgen -W "--carriers --stack --watchdog --help --version -h -V" -- "$cur"))
+			COMPREPLY=($(compgen -W "--carriers --carriers-max --stack --watchdog --help --version -h -V" -- "$cur"))
 		else
 			compopt -o filenames 2>/dev/null
 			COMPREPLY=($(compgen -c -- "$cur") $(compgen -f -- "$cur"))

@@ -33,13 +33,15 @@ static struct program {
 	char **argv;
 } program;
 
-/* What fiberize(1) was asked for: "CARRIERS STACK-BYTES [LONG-RUN-NS]". False: nothing. */
+/*
+ * What fiberize(1) was asked for: "CARRIERS STACK-BYTES [LONG-RUN-NS [CARRIERS-MAX]]". False: nothing.
+ */
 static bool read_options(struct fiber_runtime_options *ret)
 {
 	const char *text = getenv("FIBERIZE");
 
-	return text && sscanf(text, "%u %zu %" SCNd64, &ret->carriers, &ret->stack_size,
-			      &ret->long_run_ns) >= 2;
+	return text && sscanf(text, "%u %zu %" SCNd64 " %u", &ret->carriers, &ret->stack_size,
+			      &ret->long_run_ns, &ret->carriers_max) >= 2;
 }
 
 static _Noreturn void refuse(const char *why)
