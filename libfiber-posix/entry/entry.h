@@ -17,6 +17,7 @@
 
 #include "layout/layout.h"
 #include "system/link.h"
+#include "threads/shared_tls.h"
 
 /* A name of the C library, and a second name that other callers use. */
 #define FPX_ENTRY	__attribute__((visibility("default")))
@@ -41,7 +42,10 @@ static inline bool fpx_is_libfiber(const void *pc)
 /* Whether a call from `caller` goes to this library; else it is the system's. */
 static inline bool fpx_enters(const void *caller)
 {
-	return __builtin_expect(fiber_self() != NULL, 0) && fpx_linked && !fpx_is_libfiber(caller);
+	if (__builtin_expect(fiber_self() == NULL, 1) || !fpx_linked || fpx_is_libfiber(caller))
+		return false;
+	fpx_shared_tls_enter(caller);
+	return true;
 }
 
 #endif
