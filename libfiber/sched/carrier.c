@@ -9,6 +9,8 @@
  */
 #include "sched/sched.h"
 
+#include <stdlib.h>
+
 #include "base/check.h"
 #include "base/tls.h"
 #include "core/registry.h"
@@ -192,11 +194,24 @@ static void run_fibers(struct fib_carrier *c)
 	}
 }
 
+/*
+ * An allocator that is called first in a thread may set a value of pthread_setspecific(3), to clean up
+ * when the thread ends. With libfiber-posix a fiber has such values itself, and its end would be taken
+ * for the thread's.
+ */
+static void begin_allocations(void)
+{
+	void *volatile memory = malloc(1); /* volatile: the compiler would leave out both calls */
+
+	free(memory);
+}
+
 void *fib_carrier_main(void *arg)
 {
 	struct fib_sight sights[FIB_CARRIERS_MAX];
 	struct fib_carrier *c = arg;
 
+	begin_allocations();
 	c->sights = sights;
 	fib_tls_set_carrier(c);
 	c->tp = fib_arch_tp();
