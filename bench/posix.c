@@ -27,6 +27,9 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 static ssize_t (*c_library_read)(int, void *, size_t);
 static int (*c_library_lock)(pthread_mutex_t *), (*c_library_unlock)(pthread_mutex_t *);
+static void *(*c_library_get)(pthread_key_t);
+
+static pthread_key_t key;
 
 static void by_name(void)
 {
@@ -74,6 +77,16 @@ static void lock_in_c_library(void)
 	c_library_unlock(&mutex);
 }
 
+static void get_by_name(void)
+{
+	(void)pthread_getspecific(key);
+}
+
+static void get_in_c_library(void)
+{
+	(void)c_library_get(key);
+}
+
 static double turn(void (*call)(void))
 {
 	const int64_t began = fiber_now();
@@ -96,11 +109,38 @@ static void compare(void (*ours)(void), void (*theirs)(void), double *ret_ours, 
 	}
 }
 
+static void compare_gets(const char *what, const char *target)
+{
+	double ours, theirs;
+
+	compare(get_by_name, get_in_c_library, &ours, &theirs);
+	printf("%-40s %7.1f ns  C library %7.1f ns  +%.1f ns  (target %s)\n", what, ours, theirs,
+	       ours - theirs, target);
+}
+
+static void *get_with_own_tls(void *arg)
+{
+	compare_gets("fiber: the same with FIBER_OWN_TLS", "2 ns");
+	return arg;
+}
+
+static void compare_gets_in_fibers(void)
+{
+	const struct fiber_attr own = {.size = sizeof own, .flags = FIBER_OWN_TLS};
+	struct fiber *fiber;
+
+	pthread_setspecific(key, &key);
+	compare_gets("fiber: get a value of a key", "10 ns");
+	if (fiber_spawn_attr(&own, get_with_own_tls, NULL, &fiber) == 0)
+		fiber_join(fiber, NULL, FIBER_FOREVER);
+}
+
 /* The C library's own lock costs the same in a fiber and in a thread. */
 static void *in_fiber(void *arg)
 {
 	double ours, theirs;
 
+	compare_gets_in_fibers();
 	compare(lock_by_name, lock_in_c_library, &ours, &theirs);
 	printf("fiber: lock and unlock of a free mutex   %7.1f ns  C library %7.1f ns  "
 	       "%.3f x  (target 1.3 x)\n",
@@ -192,7 +232,9 @@ int main(void)
 	*(void **)&c_library_read = c_library ? dlsym(c_library, "read") : NULL;
 	*(void **)&c_library_lock = c_library ? dlsym(c_library, "pthread_mutex_lock") : NULL;
 	*(void **)&c_library_unlock = c_library ? dlsym(c_library, "pthread_mutex_unlock") : NULL;
-	if (!c_library_read || !c_library_lock || !c_library_unlock || !fiber_posix_linked() ||
+	*(void **)&c_library_get = c_library ? dlsym(c_library, "pthread_getspecific") : NULL;
+	if (!c_library_read || !c_library_lock || !c_library_unlock || !c_library_get ||
+	    !fiber_posix_linked() || pthread_key_create(&key, NULL) != 0 ||
 	    socketpair(AF_UNIX, SOCK_STREAM, 0, fds) < 0)
 		return 1;
 	compare(by_name, in_c_library, &ours, &theirs);
@@ -203,6 +245,7 @@ int main(void)
 	printf("thread: lock and unlock of a free mutex  %7.1f ns  C library %7.1f ns  "
 	       "+%.1f ns  (target 4 ns for the two)\n",
 	       ours, theirs, ours - theirs);
+	compare_gets("thread: get a value of a key", "2 ns");
 	compare_yields(&one);
 	return fiber_run(in_fiber, NULL, &one, NULL) < 0;
 }

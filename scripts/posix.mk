@@ -8,7 +8,7 @@ POSIX_OBJ  := $(POSIX_SRC:%.c=$(BUILD)/obj/%.o)
 # These names are not taken in a static program.
 POSIX_OWN   := $(patsubst %,$(BUILD)/obj/libfiber-posix/entry/%.o,names pthreads c11 stdio print)
 # Those that concern threads and signals are tested in the shared library (test-threaded.sh): ThreadSanitizer needs its own.
-POSIX_NAMES := $(POSIX_OWN) $(patsubst %,$(BUILD)/obj/libfiber-posix/entry/%.o,threads start signals slow exec)
+POSIX_NAMES := $(POSIX_OWN) $(patsubst %,$(BUILD)/obj/libfiber-posix/entry/%.o,threads values start signals slow exec)
 POSIX_INC  := -Ilibfiber-posix/include -Ilibfiber-posix
 
 lib: $(BUILD)/lib/libfiber-posix.a $(BUILD)/lib/libfiber-posix.so
@@ -81,6 +81,7 @@ $(call judge,test_zlib,zlib)
 $(call judge,test_libxml2,libxml-2.0)
 $(BUILD)/obj/tests/posix/test_libxml2.o: CPPFLAGS += $(shell pkg-config --cflags libxml-2.0 2>/dev/null)
 $(call judge,test_libssh,libssh)
+$(call judge,test_openssl,openssl)
 POSIX_LACKING := $(foreach t,$(POSIX_TESTS),$(if $(strip $(POSIX_LACKS_$(notdir $(t)))),$(t)))
 
 $(filter-out $(POSIX_LACKING),$(POSIX_TESTS)): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(HARNESS_OBJ) $(POSIX_LINK)
@@ -88,6 +89,11 @@ $(filter-out $(POSIX_LACKING),$(POSIX_TESTS)): $(BUILD)/tests/%: $(BUILD)/obj/te
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(TEST_LIBS_$(notdir $*)) \
 		$(if $(POSIX_LIBS_$(notdir $*)),$(shell pkg-config --libs $(POSIX_LIBS_$(notdir $*)))) $(LIB_LIBS)
+
+# The libraries keep values of threads; so does a sanitizer, whose values must stay those of threads.
+ifeq ($(SAN),)
+$(filter-out $(POSIX_LACKING),$(filter $(BUILD)/tests/posix/%,$(POSIX_TESTS))): $(BUILD)/obj/libfiber-posix/entry/values.o
+endif
 
 $(POSIX_LACKING): $(BUILD)/tests/%: scripts/posix.mk
 	$(call say,GEN,$@)

@@ -18,7 +18,6 @@
 #include "system/native.h"
 #include "system/system.h"
 #include "threads/deadline.h"
-#include "threads/keys.h"
 #include "threads/thread.h"
 
 FPX_ENTRY int pthread_create(pthread_t *ret, const pthread_attr_t *attr, void *(*start)(void *),
@@ -90,18 +89,6 @@ FPX_ENTRY void pthread_testcancel(void)
 		fpx_thread_test_cancel();
 	else
 		fpx_native.pthread_testcancel();
-}
-
-/* -- values -- */
-
-FPX_ENTRY int pthread_key_create(pthread_key_t *ret, void (*destroy)(void *))
-{
-	return fpx_key_create(ret, destroy);
-}
-
-FPX_ENTRY int pthread_key_delete(pthread_key_t key)
-{
-	return fpx_key_delete(key);
 }
 
 /* -- names and numbers -- */
@@ -196,16 +183,6 @@ FPX_ENTRY int thrd_create(thrd_t *ret, thrd_start_t start, void *arg)
 		return fpx_native.thrd_create(ret, start, arg);
 	rc = fpx_thread_create(ret, NULL, (void *(*)(void *))(void (*)(void))start, arg);
 	return rc == 0 ? thrd_success : rc == EAGAIN ? thrd_nomem : thrd_error;
-}
-
-FPX_ENTRY int tss_create(tss_t *ret, tss_dtor_t destroy)
-{
-	return fpx_key_create(ret, destroy) == 0 ? thrd_success : thrd_error;
-}
-
-FPX_ENTRY void tss_delete(tss_t key)
-{
-	fpx_key_delete(key);
 }
 
 FPX_ENTRY int thrd_detach(thrd_t thread)

@@ -74,6 +74,8 @@
 	X(int, pthread_setcancelstate, (int a, int *b), (a, b))                                    \
 	X(int, pthread_key_create, (pthread_key_t *a, void (*b)(void *)), (a, b))                  \
 	X(int, pthread_key_delete, (pthread_key_t a), (a))                                         \
+	X(void *, pthread_getspecific, (pthread_key_t a), (a))                                     \
+	X(int, pthread_setspecific, (pthread_key_t a, const void *b), (a, b))                      \
 	X(int, pthread_setname_np, (pthread_t a, const char *b), (a, b))                           \
 	X(int, pthread_getname_np, (pthread_t a, char *b, size_t c), (a, b, c))                    \
 	X(int, pthread_getattr_np, (pthread_t a, pthread_attr_t *b), (a, b))                       \

@@ -29,6 +29,7 @@
 #include "layout/own_tls.h"
 #include "system/native.h"
 #include "threads/keys.h"
+#include "threads/values.h"
 
 enum { JOINABLE, DETACHED, ENDED };
 
@@ -112,6 +113,7 @@ static void *run(fiber_fn *fn, void *arg)
 {
 	struct start start = {.value = NULL};
 
+	fpx_values_own = true;
 	fiber_setspecific(start_key, &start);
 	if (!__sigsetjmp_cancel(start.jump.__cancel_jmp_buf, 0)) {
 		__pthread_register_cancel(&start.jump);

@@ -392,7 +392,7 @@ static void *loses_its_connection_with_tls(void *arg)
 	MYSQL *c = mysql_init(NULL);
 
 	must(connects_with_tls(c, authority));
-	/* The text may be of another fiber's error: OpenSSL's queue of errors is the carrier's. */
+	/* To OpenSSL an end without a farewell is an error of TLS: "unexpected eof while reading". */
 	must(!done(c, take_lock) && (lost(c) || mysql_errno(c) == CR_SSL_CONNECTION_ERROR));
 	mysql_close(c);
 	c = mysql_init(NULL);
