@@ -238,18 +238,33 @@ int fiber_posix_pthread_spin_lock(pthread_spinlock_t *lock)
 	return 0;
 }
 
-/* A cancelled fiber must wait all the same: the thread may use what the caller frees next. */
+/*
+ * Of a plain thread, by a fiber. A thread that was cancelled ends here. Any other cancelled fiber must
+ * wait all the same: the thread may use what the caller frees next.
+ */
+static int join_plain(pthread_t thread, void **ret)
+{
+	int rc = -ECANCELED;
+
+	while (rc == -ECANCELED && fpx_thread_can_stop()) {
+		rc = fiber_thread_join(thread, ret, FIBER_FOREVER);
+		if (rc == -ECANCELED)
+			fpx_thread_test_cancel();
+	}
+	if (rc != -ECANCELED)
+		return rc;
+	fiber_cancel_mask();
+	rc = fiber_thread_join(thread, ret, FIBER_FOREVER);
+	fiber_cancel_unmask();
+	return rc;
+}
+
 int fiber_posix_pthread_join(pthread_t thread, void **ret)
 {
-	int rc;
-
 	if (fpx_thread_is(thread))
 		return fpx_thread_join(thread, ret, FIBER_FOREVER);
 	if (!fpx_parks())
 		return fpx_native.pthread_join(thread, ret);
-	fiber_cancel_mask();
-	rc = fiber_thread_join(thread, ret, FIBER_FOREVER);
-	fiber_cancel_unmask();
 	/* The C library says what is wrong. Or there was no thread for the wait, and this one waits. */
-	return rc == 0 ? 0 : fpx_native.pthread_join(thread, ret);
+	return join_plain(thread, ret) == 0 ? 0 : fpx_native.pthread_join(thread, ret);
 }

@@ -29,6 +29,7 @@
 #include "system/native.h"
 #include "threads/deadline.h"
 #include "threads/mutex.h"
+#include "threads/thread.h"
 
 #define GATES_LOG2 6u
 #define SHARED	   1u /* in __wrefs */
@@ -83,16 +84,27 @@ static void give_up(void *arg)
 	given->done = true;
 }
 
+/*
+ * A thread that is a fiber ends here if it was cancelled. If a signal has interrupted it, it wakes
+ * without a signal of the condition. Any other fiber goes on to wait when it is cancelled: its caller
+ * waits in a loop, and does not expect an error.
+ */
 static int wait_in_lot(pthread_cond_t *cond, pthread_mutex_t *mutex, int64_t deadline)
 {
 	struct given given = {.mutex = mutex};
-	const struct fiber_lot_wait wait = {
-		.address = cond, .kind = FIB_WAIT_PTHREAD_COND, .queued = give_up, .arg = &given};
+	const struct fiber_lot_wait wait = {.address = cond,
+					    .kind = FIB_WAIT_PTHREAD_COND,
+					    .cancellable = fpx_thread_can_stop(),
+					    .queued = give_up,
+					    .arg = &given};
 	const int rc = fpx_lot_wait(&wait, deadline);
 
 	if (given.done)
 		fpx_mutex_regain(mutex, given.count);
-	return -rc;
+	if (rc != -ECANCELED)
+		return -rc;
+	fpx_thread_test_cancel();
+	return 0;
 }
 
 /* -- threads -- */

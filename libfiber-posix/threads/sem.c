@@ -17,6 +17,7 @@
 #include <fiber/time.h>
 
 #include "threads/lot.h"
+#include "threads/thread.h"
 
 static bool must_wait(void *sem)
 {
@@ -42,6 +43,8 @@ int fpx_sem_wait(sem_t *sem, int64_t deadline)
 					    .arg = sem};
 	int rc;
 
+	/* A thread that was cancelled ends here, also if it need not wait. */
+	fpx_thread_test_cancel();
 	while (must_wait(sem)) {
 		const int64_t until = is_shared(sem) ? fiber_after(pause) : FIBER_FOREVER;
 

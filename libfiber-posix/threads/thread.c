@@ -109,6 +109,14 @@ static void end(struct thread *t, void *value)
 	free(t);
 }
 
+/* The calling thread ends. What it calls now may wait: it is not cancelled any more. */
+static void begin_end(struct thread *t)
+{
+	if (!t->exits)
+		fiber_cancel_mask();
+	t->exits = true;
+}
+
 static void *run(fiber_fn *fn, void *arg)
 {
 	struct start start = {.value = NULL};
@@ -121,7 +129,7 @@ static void *run(fiber_fn *fn, void *arg)
 		__pthread_unregister_cancel(&start.jump);
 	}
 	if (self())
-		self()->exits = true;
+		begin_end(self());
 	fiber_own_tls_finish();
 	fpx_keys_end();
 	/* In a forked child it is the first thread, and others may go on. */
@@ -184,7 +192,7 @@ void fpx_thread_exit(void *value)
 	struct thread *t = self();
 
 	if (t)
-		t->exits = true;
+		begin_end(t);
 	start->value = value;
 	fpx_native.pthread_exit(value);
 	__builtin_unreachable();
@@ -305,6 +313,17 @@ static void unclaim(struct thread *t)
 	__atomic_store_n(&t->claimed, false, __ATOMIC_RELEASE);
 }
 
+/* No cancellation point. */
+static int await_uncancelled(struct thread *t, int64_t deadline)
+{
+	int rc;
+
+	fiber_cancel_mask();
+	rc = fiber_join(t->fiber, NULL, deadline);
+	fiber_cancel_unmask();
+	return rc;
+}
+
 /* Wait for the end of a thread that the caller has claimed. Returns 0 or a negative errno. */
 static int await(struct thread *t, int64_t deadline)
 {
@@ -317,13 +336,8 @@ static int await(struct thread *t, int64_t deadline)
 		return rc;
 	unclaim(t); /* the caller may end here */
 	fpx_thread_test_cancel();
-	if (!claim(t))
-		return -EINVAL;
 	/* It ends already, or its cancellation is disabled. */
-	fiber_cancel_mask();
-	rc = fiber_join(t->fiber, NULL, deadline);
-	fiber_cancel_unmask();
-	return rc;
+	return claim(t) ? await_uncancelled(t, deadline) : -EINVAL;
 }
 
 int fpx_thread_join(pthread_t thread, void **ret, int64_t deadline)
@@ -338,7 +352,7 @@ int fpx_thread_join(pthread_t thread, void **ret, int64_t deadline)
 		return EDEADLK;
 	if (!claim(t))
 		return EINVAL;
-	rc = await(t, deadline);
+	rc = deadline == 0 ? await_uncancelled(t, 0) : await(t, deadline);
 	if (rc == -ETIMEDOUT)
 		unclaim(t);
 	if (rc < 0)
@@ -366,10 +380,8 @@ int fpx_thread_detach(pthread_t thread)
 		fiber_detach(fiber);
 		return 0;
 	}
-	/* It is about to leave. No cancellation point. */
-	fiber_cancel_mask();
-	fiber_join(fiber, NULL, FIBER_FOREVER);
-	fiber_cancel_unmask();
+	/* It is about to leave. */
+	await_uncancelled(t, FIBER_FOREVER);
 	release(thread, t);
 	return 0;
 }
@@ -413,7 +425,12 @@ void fpx_thread_test_cancel(void)
 
 	if (!t || !__atomic_load_n(&t->cancelled, __ATOMIC_ACQUIRE) || t->uncancelled || t->exits)
 		return;
-	/* Cleanup handlers may wait. */
-	fiber_cancel_mask();
 	fpx_thread_exit(PTHREAD_CANCELED);
+}
+
+bool fpx_thread_can_stop(void)
+{
+	struct thread *t = self();
+
+	return t && (!fiber_cancelled() || __atomic_load_n(&t->cancelled, __ATOMIC_ACQUIRE));
 }

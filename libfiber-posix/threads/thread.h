@@ -52,5 +52,10 @@ void fpx_child_mask(sigset_t *ret);
 int fpx_thread_cancel_state(int state, int *before);
 /* End the caller if it was cancelled, and is not protected against it. */
 void fpx_thread_test_cancel(void);
+/*
+ * Whether the caller is a thread whose wait a cancellation or a signal may end. False in one that was
+ * cancelled as a fiber alone, by fiberctl(1): its waits would all end, and it does not.
+ */
+bool fpx_thread_can_stop(void);
 
 #endif
