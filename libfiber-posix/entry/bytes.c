@@ -14,37 +14,37 @@
 
 FPX_ENTRY ssize_t read(int fd, void *buf, size_t size)
 {
-	return fpx_enters(FPX_CALLER) ? fiber_posix_read(fd, buf, size)
+	return fpx_passes(FPX_CALLER) ? fiber_posix_read(fd, buf, size)
 				      : fpx_system.read(fd, buf, size);
 }
 
 FPX_ENTRY ssize_t write(int fd, const void *buf, size_t size)
 {
-	return fpx_enters(FPX_CALLER) ? fiber_posix_write(fd, buf, size)
+	return fpx_passes(FPX_CALLER) ? fiber_posix_write(fd, buf, size)
 				      : fpx_system.write(fd, buf, size);
 }
 
 FPX_ENTRY ssize_t readv(int fd, const struct iovec *pieces, int count)
 {
-	return fpx_enters(FPX_CALLER) ? fiber_posix_readv(fd, pieces, count)
+	return fpx_passes(FPX_CALLER) ? fiber_posix_readv(fd, pieces, count)
 				      : fpx_system.readv(fd, pieces, count);
 }
 
 FPX_ENTRY ssize_t writev(int fd, const struct iovec *pieces, int count)
 {
-	return fpx_enters(FPX_CALLER) ? fiber_posix_writev(fd, pieces, count)
+	return fpx_passes(FPX_CALLER) ? fiber_posix_writev(fd, pieces, count)
 				      : fpx_system.writev(fd, pieces, count);
 }
 
 FPX_ENTRY ssize_t pread(int fd, void *buf, size_t size, off_t offset)
 {
-	return fpx_enters(FPX_CALLER) ? fiber_posix_pread(fd, buf, size, offset)
+	return fpx_passes(FPX_CALLER) ? fiber_posix_pread(fd, buf, size, offset)
 				      : fpx_system.pread(fd, buf, size, offset);
 }
 
 FPX_ENTRY ssize_t pwrite(int fd, const void *buf, size_t size, off_t offset)
 {
-	return fpx_enters(FPX_CALLER) ? fiber_posix_pwrite(fd, buf, size, offset)
+	return fpx_passes(FPX_CALLER) ? fiber_posix_pwrite(fd, buf, size, offset)
 				      : fpx_system.pwrite(fd, buf, size, offset);
 }
 
@@ -56,32 +56,32 @@ FPX_ENTRY ssize_t sendfile(int out, int in, off_t *offset, size_t size)
 
 FPX_ENTRY ssize_t preadv(int fd, const struct iovec *pieces, int count, off_t offset)
 {
-	return fpx_enters(FPX_CALLER) ? fiber_posix_preadv(fd, pieces, count, offset)
+	return fpx_passes(FPX_CALLER) ? fiber_posix_preadv(fd, pieces, count, offset)
 				      : fpx_system.preadv(fd, pieces, count, offset);
 }
 
 FPX_ENTRY ssize_t pwritev(int fd, const struct iovec *pieces, int count, off_t offset)
 {
-	return fpx_enters(FPX_CALLER) ? fiber_posix_pwritev(fd, pieces, count, offset)
+	return fpx_passes(FPX_CALLER) ? fiber_posix_pwritev(fd, pieces, count, offset)
 				      : fpx_system.pwritev(fd, pieces, count, offset);
 }
 
 FPX_ENTRY ssize_t preadv2(int fd, const struct iovec *pieces, int count, off_t offset, int flags)
 {
-	return fpx_enters(FPX_CALLER) ? fiber_posix_preadv2(fd, pieces, count, offset, flags)
+	return fpx_passes(FPX_CALLER) ? fiber_posix_preadv2(fd, pieces, count, offset, flags)
 				      : fpx_system.preadv2(fd, pieces, count, offset, flags);
 }
 
 FPX_ENTRY ssize_t pwritev2(int fd, const struct iovec *pieces, int count, off_t offset, int flags)
 {
-	return fpx_enters(FPX_CALLER) ? fiber_posix_pwritev2(fd, pieces, count, offset, flags)
+	return fpx_passes(FPX_CALLER) ? fiber_posix_pwritev2(fd, pieces, count, offset, flags)
 				      : fpx_system.pwritev2(fd, pieces, count, offset, flags);
 }
 
 FPX_ENTRY ssize_t splice(int in, off64_t *in_offset, int out, off64_t *out_offset, size_t size,
 			 unsigned flags)
 {
-	return fpx_enters(FPX_CALLER)
+	return fpx_passes(FPX_CALLER)
 		       ? fiber_posix_splice(in, in_offset, out, out_offset, size, flags)
 		       : fpx_system.splice(in, in_offset, out, out_offset, size, flags);
 }
@@ -110,14 +110,14 @@ ssize_t __pread_chk(int fd, void *buf, size_t size, off_t offset, size_t room);
 FPX_ENTRY ssize_t __read_chk(int fd, void *buf, size_t size, size_t room)
 {
 	fpx_check_room(size, room);
-	return fpx_enters(FPX_CALLER) ? fiber_posix_read(fd, buf, size)
+	return fpx_passes(FPX_CALLER) ? fiber_posix_read(fd, buf, size)
 				      : fpx_system.read(fd, buf, size);
 }
 
 FPX_ENTRY ssize_t __pread_chk(int fd, void *buf, size_t size, off_t offset, size_t room)
 {
 	fpx_check_room(size, room);
-	return fpx_enters(FPX_CALLER) ? fiber_posix_pread(fd, buf, size, offset)
+	return fpx_passes(FPX_CALLER) ? fiber_posix_pread(fd, buf, size, offset)
 				      : fpx_system.pread(fd, buf, size, offset);
 }
 

@@ -28,25 +28,28 @@ FPX_ENTRY int socket(int domain, int type, int protocol)
 
 FPX_ENTRY int accept(int fd, struct sockaddr *addr, socklen_t *addrlen)
 {
-	return fpx_enters(FPX_CALLER) ? fiber_posix_accept(fd, addr, addrlen)
+	return fpx_passes(FPX_CALLER) ? fiber_posix_accept(fd, addr, addrlen)
 				      : fpx_system.accept(fd, addr, addrlen);
 }
 
 FPX_ENTRY int accept4(int fd, struct sockaddr *addr, socklen_t *addrlen, int flags)
 {
-	return fpx_enters(FPX_CALLER) ? fiber_posix_accept4(fd, addr, addrlen, flags)
+	return fpx_passes(FPX_CALLER) ? fiber_posix_accept4(fd, addr, addrlen, flags)
 				      : fpx_system.accept4(fd, addr, addrlen, flags);
 }
 
 FPX_ENTRY int connect(int fd, const struct sockaddr *addr, socklen_t addrlen)
 {
-	return fpx_enters(FPX_CALLER) ? fiber_posix_connect(fd, addr, addrlen)
+	return fpx_passes(FPX_CALLER) ? fiber_posix_connect(fd, addr, addrlen)
 				      : fpx_system.connect(fd, addr, addrlen);
 }
 
 FPX_ENTRY int close(int fd)
 {
-	return fpx_is_own(FPX_CALLER) ? fpx_system.close(fd) : fiber_posix_close(fd);
+	if (fpx_is_own(FPX_CALLER))
+		return fpx_system.close(fd);
+	fpx_pass_point();
+	return fiber_posix_close(fd);
 }
 
 FPX_ENTRY int dup2(int fd, int newfd)

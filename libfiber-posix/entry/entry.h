@@ -18,6 +18,7 @@
 #include "layout/layout.h"
 #include "system/link.h"
 #include "threads/shared_tls.h"
+#include "threads/thread.h"
 
 /* A name of the C library, and a second name that other callers use. */
 #define FPX_ENTRY	__attribute__((visibility("default")))
@@ -46,6 +47,23 @@ static inline bool fpx_enters(const void *caller)
 		return false;
 	fpx_shared_tls_enter(caller);
 	return true;
+}
+
+/* The call is a cancellation point, also if it does not wait. */
+static inline void fpx_pass_point(void)
+{
+	if (fpx_own_tls)
+		fpx_thread_test_cancel();
+}
+
+/* fpx_enters(), of a call that is a cancellation point: a cancelled thread ends. */
+static inline bool fpx_passes(const void *caller)
+{
+	const bool enters = fpx_enters(caller);
+
+	if (enters)
+		fpx_pass_point();
+	return enters;
 }
 
 #endif

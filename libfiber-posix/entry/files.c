@@ -40,12 +40,12 @@ FPX_ENTRY int creat(const char *path, mode_t mode)
 
 FPX_ENTRY int fsync(int fd)
 {
-	return fpx_enters(FPX_CALLER) ? fiber_posix_fsync(fd) : fpx_system.fsync(fd);
+	return fpx_passes(FPX_CALLER) ? fiber_posix_fsync(fd) : fpx_system.fsync(fd);
 }
 
 FPX_ENTRY int fdatasync(int fd)
 {
-	return fpx_enters(FPX_CALLER) ? fiber_posix_fdatasync(fd) : fpx_system.fdatasync(fd);
+	return fpx_passes(FPX_CALLER) ? fiber_posix_fdatasync(fd) : fpx_system.fdatasync(fd);
 }
 
 FPX_ENTRY int sync_file_range(int fd, off64_t offset, off64_t size, unsigned flags)

@@ -14,10 +14,13 @@ static inline bool fpx_is_own(const void *caller)
 	return fiber_self() ? fpx_is_libfiber(caller) : fpx_closing();
 }
 
-/* Whether an open from `caller` is the system's. */
+/* Whether an open from `caller` is the system's. Else it is a cancellation point. */
 static inline bool fpx_opens_alone(const void *caller)
 {
-	return !fpx_linked || fpx_is_own(caller);
+	if (!fpx_linked || fpx_is_own(caller))
+		return true;
+	fpx_pass_point();
+	return false;
 }
 
 #endif

@@ -29,7 +29,6 @@
 #include "layout/own_tls.h"
 #include "system/native.h"
 #include "threads/keys.h"
-#include "threads/values.h"
 
 enum { JOINABLE, DETACHED, ENDED };
 
@@ -53,6 +52,8 @@ struct start {
 static struct fiber_runtime *adopter; /* A */
 static size_t default_stack;	      /* I: with adopter */
 static fiber_key_t start_key;	      /* I: of the struct start of a fiber that runs */
+
+__thread bool fpx_own_tls;
 
 bool fpx_thread_adopts(void)
 {
@@ -121,7 +122,7 @@ static void *run(fiber_fn *fn, void *arg)
 {
 	struct start start = {.value = NULL};
 
-	fpx_values_own = true;
+	fpx_own_tls = true;
 	fiber_setspecific(start_key, &start);
 	if (!__sigsetjmp_cancel(start.jump.__cancel_jmp_buf, 0)) {
 		__pthread_register_cancel(&start.jump);

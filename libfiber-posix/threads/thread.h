@@ -18,6 +18,12 @@
 
 #include "threads/signals.h"
 
+/*
+ * Set in a fiber that has thread-locals of its own, as all threads that are fibers have. Initial-exec:
+ * the library is never loaded later than the program.
+ */
+extern __thread bool fpx_own_tls __attribute__((tls_model("initial-exec")));
+
 /* Let pthread_create() make fibers in this runtime from now on; NULL: threads. */
 void fpx_thread_adopt(struct fiber_runtime *rt, size_t stack_size);
 bool fpx_thread_adopts(void);

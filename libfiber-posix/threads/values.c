@@ -25,6 +25,7 @@
 
 #include "system/native.h"
 #include "threads/keys.h"
+#include "threads/thread.h"
 
 #define LEAST 8u /* values of the smallest table */
 
@@ -37,8 +38,6 @@ struct values {
 	unsigned count;
 	struct value at[];
 };
-
-__thread bool fpx_values_own;
 
 static fiber_key_t table_key; /* I */
 
@@ -149,7 +148,7 @@ static __thread struct {
 
 static void before_fork(void)
 {
-	forks.fiber = fiber_self() && !fpx_values_own;
+	forks.fiber = fiber_self() && !fpx_own_tls;
 	forks.values = forks.fiber ? table() : NULL;
 }
 
