@@ -40,13 +40,20 @@ static inline bool fpx_is_libfiber(const void *pc)
 	return (uint64_t)(uintptr_t)pc - code->low < code->high - code->low || !code->high;
 }
 
-/* Whether a call from `caller` goes to this library; else it is the system's. */
+/* Whether the caller is a fiber, and this library takes its calls. */
+static inline bool fpx_is_fiber(const void *caller)
+{
+	return __builtin_expect(fiber_self() != NULL, 0) && fpx_linked && !fpx_is_libfiber(caller);
+}
+
+/* Whether a call from `caller`, which may park, goes to this library; else it is the system's. */
 static inline bool fpx_enters(const void *caller)
 {
-	if (__builtin_expect(fiber_self() == NULL, 1) || !fpx_linked || fpx_is_libfiber(caller))
-		return false;
-	fpx_shared_tls_enter(caller);
-	return true;
+	const bool enters = fpx_is_fiber(caller);
+
+	if (enters && !fpx_own_tls)
+		fpx_shared_tls_enter(caller);
+	return enters;
 }
 
 /* The call is a cancellation point, also if it does not wait. */

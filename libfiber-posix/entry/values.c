@@ -17,7 +17,7 @@
 /* Whether the value is one of the calling fiber, in the table of the library. */
 static inline bool keeps(const void *caller, pthread_key_t key)
 {
-	return !fpx_own_tls && fpx_enters(caller) && fpx_value_kept(key);
+	return !fpx_own_tls && fpx_is_fiber(caller) && fpx_value_kept(key);
 }
 
 FPX_ENTRY int pthread_key_create(pthread_key_t *ret, void (*destroy)(void *))

@@ -23,12 +23,10 @@
 
 #include <fiber/fiber.h>
 
-#include "layout/own_tls.h"
 #include "system/link.h"
 #include "system/native.h"
 #include "system/system.h"
 #include "threads/owner.h"
-#include "threads/thread.h"
 
 #define MODULES	 32u /* further ones are not looked at */
 #define CARRIERS 64u
@@ -49,8 +47,9 @@ static struct module {
 } modules[MODULES]; /* L lock */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* the C library's */
-static fiber_key_t key;					 /* I: not NULL in fibers of callers[] */
-static bool silent;					 /* I */
+
+/* I: not NULL in fibers of callers[]. 0: nothing is looked at. */
+static fiber_key_t key;
 
 static void know(const void *pc)
 {
@@ -171,10 +170,10 @@ __attribute__((noinline)) void fpx_shared_tls_look(const void *pc)
 {
 	const int error = errno;
 
-	if (silent || !key || fpx_thread_adopts()) /* then all have their own */
-		know(pc);
-	else if (!fiber_own_tls_is((void *)pthread_self()))
+	if (key)
 		look(pc);
+	else
+		know(pc);
 	errno = error;
 }
 
@@ -206,7 +205,6 @@ __attribute__((constructor(102))) static void start(void)
 {
 	const char *const wish = getenv("FIBER_SHARED_TLS");
 
-	silent = wish && strcmp(wish, "silent") == 0;
-	if (!silent && fiber_key_create(&key, forget) == 0)
+	if ((!wish || strcmp(wish, "silent") != 0) && fiber_key_create(&key, forget) == 0)
 		pthread_atfork(NULL, NULL, begin_again);
 }

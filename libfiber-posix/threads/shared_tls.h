@@ -11,7 +11,7 @@
 /* A: places that have called and need no further look; two neighbours for each hash. */
 extern const void *fpx_call_sites[FPX_CALL_SITES];
 
-/* A fiber has called from pc, which may be new. errno stays. */
+/* A fiber without thread-locals of its own has called from pc, which may be new. errno stays. */
 void fpx_shared_tls_look(const void *pc);
 
 static inline unsigned fpx_call_site(const void *pc)
@@ -19,7 +19,7 @@ static inline unsigned fpx_call_site(const void *pc)
 	return (unsigned)((uint64_t)(uintptr_t)pc * UINT64_C(0x9e3779b97f4a7c15) >> 54);
 }
 
-/* A fiber calls from pc. */
+/* Such a fiber calls from pc. */
 static inline void fpx_shared_tls_enter(const void *pc)
 {
 	const unsigned at = fpx_call_site(pc);
