@@ -56,3 +56,7 @@ void fib_os_own_tls_lock(void)
 void fib_os_own_tls_unlock(void)
 {
 }
+
+void fib_os_own_tls_forget(void)
+{
+}

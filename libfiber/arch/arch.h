@@ -81,7 +81,7 @@ uint64_t fib_arch_interrupted_sp(const void *ucontext);
 /*
  * Of the port, in thread_pointer.h: fib_arch_tp(), the thread pointer, through which code finds
  * thread-locals; and fib_arch_tp_move(), which gives the calling thread another one. Both only where
- * fib_arch_tp_can_move().
+ * fib_arch_tp_can_move(). And FIB_ARCH_RSEQ_SIGNATURE, which the C library gives to rseq(2).
  */
 #include "thread_pointer.h"
 bool fib_arch_tp_can_move(void);

@@ -38,5 +38,7 @@ int fib_os_own_tls_number(void);
 /* Around fork(). */
 void fib_os_own_tls_lock(void);
 void fib_os_own_tls_unlock(void);
+/* In the child, while the caller still is on its carrier. */
+void fib_os_own_tls_forget(void);
 
 #endif

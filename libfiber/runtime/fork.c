@@ -60,6 +60,7 @@ static void in_parent(void)
 
 static void in_child(void)
 {
+	fib_os_own_tls_forget();
 	fib_tls_set_carrier(NULL);
 	fib_watch_clear();
 	fib_tick_forget();

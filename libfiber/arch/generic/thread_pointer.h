@@ -5,6 +5,8 @@
 
 #include <stddef.h>
 
+#define FIB_ARCH_RSEQ_SIGNATURE 0u
+
 static inline void *fib_arch_tp(void)
 {
 	return NULL;

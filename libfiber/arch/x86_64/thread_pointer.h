@@ -5,6 +5,9 @@
 
 #include <stdbool.h>
 
+/* What stands before the abort handlers of rseq(2). */
+#define FIB_ARCH_RSEQ_SIGNATURE 0x53053053u
+
 /* I, before main(): a program may write the base itself. */
 extern bool fib_arch_tp_writable __attribute__((visibility("hidden")));
 void fib_arch_tp_move_by_call(void *tp);

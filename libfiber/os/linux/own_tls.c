@@ -30,6 +30,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -45,6 +46,9 @@
 #define NUMBER_LEAST (1 << 22) /* the kernel's threads have smaller ones */
 #define RSEQ_CPU     4	       /* offset of the CPU's number in struct rseq */
 #define RSEQ_NOT     (-1)      /* "not registered": the C library asks the kernel */
+#define RSEQ_STEP    32	       /* sizes of struct rseq are multiples of it */
+#define RSEQ_END     1	       /* the flag of rseq(2) that ends the registration */
+#define RSEQ_ROOM    27	       /* getauxval(): the bytes that the kernel uses */
 #define SET_ID	     33	       /* the C library's signal */
 
 /* Behind struct pthread. */
@@ -302,6 +306,8 @@ void fib_os_own_tls_give(void *tp)
 	pthread_mutex_unlock(&free_lock);
 }
 
+/* -- fork -- */
+
 void fib_os_own_tls_lock(void)
 {
 	pthread_mutex_lock(&free_lock);
@@ -310,6 +316,25 @@ void fib_os_own_tls_lock(void)
 void fib_os_own_tls_unlock(void)
 {
 	pthread_mutex_unlock(&free_lock);
+}
+
+/*
+ * The kernel still writes the CPU's number into the record of the thread that the caller was. But the
+ * C library knows the fiber's record only: the stacks of all other threads, where their records are,
+ * are free in the child. Once they are unmapped the kernel kills the child.
+ */
+void fib_os_own_tls_forget(void)
+{
+	const unsigned long most =
+		(getauxval(RSEQ_ROOM) + RSEQ_STEP - 1) & -(unsigned long)RSEQ_STEP;
+	void *const home = home_of ? home_of() : NULL;
+
+	if (!libc.rseq || !home || home == fib_arch_tp())
+		return;
+	/* The size must be the registered one: as much as the kernel uses, or what the first kernels did. */
+	if (syscall(SYS_rseq, at(home, libc.rseq), most, RSEQ_END, FIB_ARCH_RSEQ_SIGNATURE) < 0)
+		syscall(SYS_rseq, at(home, libc.rseq), RSEQ_STEP, RSEQ_END,
+			FIB_ARCH_RSEQ_SIGNATURE);
 }
 
 /* -- use it -- */
