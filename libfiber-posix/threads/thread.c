@@ -27,6 +27,7 @@
 #include "call/park.h"
 #include "layout/layout.h"
 #include "layout/own_tls.h"
+#include "system/find.h"
 #include "system/native.h"
 #include "threads/keys.h"
 
@@ -97,6 +98,17 @@ struct fpx_mask *fpx_thread_mask_of(pthread_t thread)
 
 /* -- run it -- */
 
+static int *live; /* I: the C library's number of threads, or NULL */
+
+/* The end of the caller of fork() in the child. As in the C library the last thread ends the process. */
+static _Noreturn void end_in_child(void)
+{
+	if (live && __atomic_sub_fetch(live, 1, __ATOMIC_ACQ_REL) == 0)
+		exit(0);
+	for (;;)
+		syscall(SYS_exit, 0);
+}
+
 /* The fiber's part of thread.state. */
 static void end(struct thread *t, void *value)
 {
@@ -133,9 +145,8 @@ static void *run(fiber_fn *fn, void *arg)
 		begin_end(self());
 	fiber_own_tls_finish();
 	fpx_keys_end();
-	/* In a forked child it is the first thread, and others may go on. */
 	if (!fiber_self())
-		syscall(SYS_exit, 0);
+		end_in_child();
 	if (self()) {
 		fpx_home_lose(fiber_self());
 		fpx_mask_end(&self()->mask);
@@ -169,6 +180,7 @@ __attribute__((constructor)) static void prepare(void)
 {
 	fpx_native.pthread_sigmask(SIG_SETMASK, NULL, &mask_at_start);
 	pthread_atfork(before_fork, NULL, become_thread);
+	fpx_find("__nptl_nthreads", &live);
 	if (fiber_key_create(&start_key, NULL) < 0)
 		return;
 	fiber_own_tls_set_main(run);
