@@ -13,6 +13,7 @@
 
 #include <errno.h>
 
+#include "layout/own_tls.h"
 #include "threads/lot.h"
 #include "system/native.h"
 #include "threads/owner.h"
@@ -31,6 +32,14 @@ static bool must_wait(void *arg)
 	return a->rc == EBUSY;
 }
 
+/* Returns whether it would wait for itself. Fibers that are one thread to the C library are not told apart. */
+static bool has_written(const pthread_rwlock_t *lock)
+{
+	const int number = fiber_own_tls_number();
+
+	return number && __atomic_load_n(&lock->__data.__cur_writer, __ATOMIC_RELAXED) == number;
+}
+
 int fpx_rwlock_lock(pthread_rwlock_t *lock, bool writes, int64_t deadline)
 {
 	struct attempt a = {.lock = lock, .writes = writes};
@@ -39,6 +48,8 @@ int fpx_rwlock_lock(pthread_rwlock_t *lock, bool writes, int64_t deadline)
 	int rc;
 
 	while (must_wait(&a)) {
+		if (has_written(lock))
+			return EDEADLK;
 		rc = fpx_lot_wait(&wait, deadline);
 		if (rc == -EAGAIN)
 			break;
