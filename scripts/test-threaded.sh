@@ -6,7 +6,7 @@
 # Each case of the programs of fixtures/threaded runs once as the system runs it, and then in fibers, on 1, 2 and 4 carriers.
 . "$(dirname "$0")/tap.sh"
 
-programs='threaded cancelled'
+programs='threaded cancelled children mistakes'
 for program in $programs; do
 	"$cc" -std=gnu11 -O2 -Wall -Wextra -o "$tmp/$program" "fixtures/threaded/$program.c" -pthread || exit 1
 done
