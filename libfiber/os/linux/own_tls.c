@@ -49,6 +49,7 @@
 #define RSEQ_STEP    32	       /* sizes of struct rseq are multiples of it */
 #define RSEQ_END     1	       /* the flag of rseq(2) that ends the registration */
 #define RSEQ_ROOM    27	       /* getauxval(): the bytes that the kernel uses */
+#define KEPT_MOST    1024      /* bytes of the C library's thread-locals */
 #define SET_ID	     33	       /* the C library's signal */
 
 /* Behind struct pthread. */
@@ -69,12 +70,15 @@ struct described {
 /* I: found once. */
 static struct {
 	void *(*allocate)(void *);
+	void *(*initialize)(void *, bool);
 	void (*start_ctype)(void);
 	void (*destroy)(void);
 	size_t size;  /* of all of the block */
 	size_t align; /* of tp */
 	size_t record;
 	ptrdiff_t number, list, robust, rseq;
+	ptrdiff_t own; /* its thread-locals */
+	size_t own_size;
 } libc;
 
 static void *(*home_of)(void);
@@ -107,10 +111,11 @@ static bool find_functions(void)
 	size_t size;
 
 	*(void **)&libc.allocate = symbol("_dl_allocate_tls");
+	*(void **)&libc.initialize = symbol("_dl_allocate_tls_init");
 	*(void **)&libc.start_ctype = symbol("__ctype_init");
 	*(void **)&libc.destroy = symbol("__call_tls_dtors");
 	*(void **)&info = symbol("_dl_get_tls_static_info");
-	if (!libc.allocate || !libc.start_ctype || !libc.destroy || !info)
+	if (!libc.allocate || !libc.initialize || !libc.start_ctype || !libc.destroy || !info)
 		return false;
 	info(&size, &libc.align);
 	libc.size = size;
@@ -140,6 +145,29 @@ static bool find_record(void)
 	libc.rseq = rseq ? *rseq : 0;
 	return libc.rseq >= 0 && (size_t)libc.rseq < libc.record - RSEQ_CPU &&
 	       *(int *)at(tp, libc.number) == (int)syscall(SYS_gettid) && *(void **)tp == tp;
+}
+
+/* errno is in it. */
+static int find_own(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	const uintptr_t data = (uintptr_t)info->dlpi_tls_data, variable = (uintptr_t)&errno;
+
+	(void)size;
+	for (int i = 0; data && i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+
+		if (p->p_type != PT_TLS || variable < data || variable - data >= p->p_memsz)
+			continue;
+		libc.own = (ptrdiff_t)(data - (uintptr_t)arg);
+		libc.own_size = p->p_memsz;
+		return 1;
+	}
+	return 0;
+}
+
+static bool find_variables(void)
+{
+	return dl_iterate_phdr(find_own, fib_arch_tp()) == 1 && libc.own_size <= KEPT_MOST;
 }
 
 /* -- the signal for user ids -- */
@@ -182,7 +210,7 @@ int fib_os_own_tls_find(void *(*home)(void), const char **ret_why)
 		*ret_why = "the program is static";
 	else if (!fib_arch_tp_can_move())
 		*ret_why = "this port of libfiber cannot move the thread pointer";
-	else if (!find_functions() || !find_record())
+	else if (!find_functions() || !find_record() || !find_variables())
 		*ret_why = "this C library does not tell how it makes thread-locals";
 	else {
 		home_of = home;
@@ -256,25 +284,16 @@ static void forget_modules(union module *modules)
 	}
 }
 
-/* Give a module's part of the block at arg its initial values. */
-static int reset_module(struct dl_phdr_info *info, size_t size, void *arg)
+/* Give all modules but the C library their initial values. The table may move, as it grows. */
+static void reset(void *tp)
 {
-	char *const own = fib_arch_tp(), *const data = info->dlpi_tls_data;
-	char *const variable = (char *)&errno;
+	char kept[KEPT_MOST];
 
-	(void)size;
-	for (int i = 0; data && i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-		char *to = (char *)arg + (data - own);
-
-		if (p->p_type != PT_TLS || data >= own || data < own - libc.size)
-			continue;
-		if (variable >= data && variable < data + p->p_memsz)
-			continue;
-		memcpy(to, (void *)(info->dlpi_addr + p->p_vaddr), p->p_filesz);
-		memset(to + p->p_filesz, 0, p->p_memsz - p->p_filesz);
-	}
-	return 0;
+	forget_modules(fib_arch_tp_modules(tp));
+	fill_record(tp, fib_arch_tp_modules(tp));
+	memcpy(kept, at(tp, libc.own), libc.own_size);
+	libc.initialize(tp, true);
+	memcpy(at(tp, libc.own), kept, libc.own_size);
 }
 
 int fib_os_own_tls_take(void **ret)
@@ -290,9 +309,7 @@ int fib_os_own_tls_take(void **ret)
 		return make(ret);
 	*ret = (char *)block - libc.record;
 	block->word = NULL;
-	forget_modules(fib_arch_tp_modules(*ret));
-	fill_record(*ret, fib_arch_tp_modules(*ret));
-	dl_iterate_phdr(reset_module, *ret);
+	reset(*ret);
 	return 0;
 }
 
