@@ -263,6 +263,110 @@ int main(void)
 }
 END
 
+# Fibers of one carrier, and the thread of a library that its constructor made before main(). Children, and the end.
+cat >"$tmp/ends.c" <<'END'
+#include <pthread.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fiber.h>
+
+#include "early.h"
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static void at_exit(void)
+{
+	if (write(1, "atexit\n", 7) != 7)
+		_exit(99);
+}
+
+static void *ask(void *arg)
+{
+	long right = 0;
+
+	for (int i = 0; i < 20; i++)
+		right += early_ask(EARLY_DOUBLE, i) == 2 * i;
+	return (void *)(right + (arg != NULL));
+}
+
+static void *wait_long(void *arg)
+{
+	pause();
+	return arg;
+}
+
+/* The child is a plain thread. */
+static void child(int kind)
+{
+	pthread_t thread;
+	void *value = NULL;
+
+	pthread_mutex_lock(&mutex);
+	pthread_create(&thread, NULL, wait_long, NULL);
+	pthread_cancel(thread);
+	pthread_join(thread, &value);
+	pthread_mutex_unlock(&mutex);
+	usleep(1000);
+	if (kind == 0)
+		exit(value == PTHREAD_CANCELED ? 4 : 98);
+	execl("/bin/sh", "sh", "-c", "exit 6", (char *)NULL);
+	_exit(97);
+}
+
+static int status_of(pid_t pid)
+{
+	int status = -1;
+
+	return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void *root(void *arg)
+{
+	char *const argv[] = {"sh", "-c", "exit 7", NULL};
+	struct fiber_result r;
+	struct fiber *fibers[6];
+	long right = 0;
+	pid_t pid;
+
+	for (int i = 0; i < 6; i++)
+		fiber_spawn(ask, NULL, &fibers[i]);
+	for (int i = 0; i < 6; i++) {
+		fiber_join(fibers[i], &r, FIBER_FOREVER);
+		right += (long)r.value;
+	}
+	printf("%ld are right\n", right);
+	for (int kind = 0; kind < 2; kind++) {
+		fflush(stdout);
+		pid = fork();
+		if (!pid)
+			child(kind);
+		printf("child %d\n", status_of(pid));
+	}
+	posix_spawn(&pid, "/bin/sh", NULL, NULL, argv, NULL);
+	printf("spawned %d\n", status_of(pid));
+	pid = vfork();
+	if (!pid)
+		_exit(8);
+	printf("vfork %d\n", status_of(pid));
+	printf("child of the thread %d\n", early_ask(EARLY_FORK, 9));
+	fflush(stdout);
+	exit(10);
+	return arg;
+}
+
+int main(void)
+{
+	const struct fiber_runtime_options options = {.size = sizeof options, .carriers = 1, .control_path = ""};
+
+	atexit(at_exit);
+	return fiber_run(root, NULL, &options, NULL) < 0;
+}
+END
+
 # says EXPECTED COMMAND...
 says() {
 	expected=$1
@@ -302,6 +406,34 @@ preloaded() {
 		says "$locks" env LD_PRELOAD="$build/lib/libfiber-posix.so" LD_LIBRARY_PATH="$build/lib" "$tmp/threads"
 }
 
+# ends_well NAME LIBRARIES...
+ends_well() {
+	program=$tmp/$1
+	shift
+	# shellcheck disable=SC2086 # options
+	"$cc" -O2 $headers -Ifixtures/threaded "$tmp/ends.c" -o "$program" "$@" -Wl,-rpath,"$tmp:$build/lib" || return 1
+	timeout 60 "$program" >"$tmp/out"
+	echo "exit $?" >>"$tmp/out"
+	diff "$tmp/out" - <<'END'
+120 are right
+atexit
+child 4
+child 6
+spawned 7
+vfork 8
+child of the thread 9
+atexit
+exit 10
+END
+}
+
+# The library's constructor runs after that of libfiber-posix, and before it.
+ends_once() {
+	"$cc" -O2 -fPIC -shared -o "$tmp/libearly.so" fixtures/threaded/early.c &&
+		ends_well ends -L"$tmp" -learly -L"$build/lib" -lfiber-posix -lfiber &&
+		ends_well ends-other -L"$build/lib" -lfiber-posix -lfiber -L"$tmp" -learly
+}
+
 deadlock_is_named() {
 	# shellcheck disable=SC2086 # options
 	"$cc" -O2 -g $headers "$tmp/cross.c" -o "$tmp/cross" $shared -lfiber-posix -lfiber || return 1
@@ -334,6 +466,7 @@ prove "a deadlock of fibers and pthread mutexes is found and named" deadlock_is_
 prove "a fiber that parks with a lock stops no other, in C++" in_cxx
 prove "locks by hand in a static program" by_hand_static
 prove "locks by hand, linked with the archive" in_archive
+prove "a thread that was made before main, children and the end of the program" ends_once
 prove "threads of a program without fibers lock as ever" preloaded
 echo "1..$count"
 exit $failed

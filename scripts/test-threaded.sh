@@ -6,9 +6,13 @@
 # Each case of the programs of fixtures/threaded runs once as the system runs it, and then in fibers, on 1, 2 and 4 carriers.
 . "$(dirname "$0")/tap.sh"
 
-programs='threaded cancelled children mistakes loaded'
+# The library of asks.c.
+"$cc" -std=gnu11 -O2 -Wall -Wextra -fPIC -shared -o "$tmp/libearly.so" fixtures/threaded/early.c || exit 1
+
+programs='threaded cancelled children mistakes loaded asks'
 for program in $programs; do
-	"$cc" -std=gnu11 -O2 -Wall -Wextra -o "$tmp/$program" "fixtures/threaded/$program.c" -pthread || exit 1
+	"$cc" -std=gnu11 -O2 -Wall -Wextra -o "$tmp/$program" "fixtures/threaded/$program.c" -pthread -Wl,--as-needed \
+		-L"$tmp" -learly -Wl,-rpath,"$tmp" || exit 1
 done
 
 # in_fibers CARRIERS PROGRAM...
