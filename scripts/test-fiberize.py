@@ -483,6 +483,64 @@ def test_children(folder):
         need((p.returncode, p.stdout, p.stderr) == (0, 4 * blocks + "abd\n" + blocks, ""), "%d carriers: %s" % (carriers, p))
 
 
+# -- tests: a program that dies --
+
+def dump(folder, carriers, how):
+    """Run fixtures/threaded/dies.c until it dies. Returns what it said and its core."""
+    for core in folder.glob("core*"):
+        core.unlink()
+    command = ["sh", "-c", 'ulimit -c unlimited; exec "$@"', "sh", FIBERIZE, "--carriers", carriers, "--stack", "64k", folder / "dies", how]
+    with subprocess.Popen([str(word) for word in command], cwd=folder, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as p:
+        try:
+            # A thread that gives itself a name has not yet begun to wait.
+            wait_until(lambda: re.search(r"(?s) join \d+ +main.* read +reader.* pthread-mutex.* locker", listed(p.pid)),
+                       "its threads wait")
+            said = p.communicate("now\n", PATIENCE)[1]
+        finally:
+            p.kill()
+    need(p.returncode == (-signal.SIGABRT if how == "abort" else -signal.SIGSEGV), "%s: status %d" % (how, p.returncode))
+    cores = list(folder.glob("core*"))
+    if len(cores) != 1:
+        raise Skip("the system writes no plain core files")
+    return said, cores[0]
+
+
+def listed(pid):
+    """Its fibers, or nothing while it is not ready to be asked."""
+    return call([BUILD / "bin/fiberctl", "list", pid], text=True).stdout
+
+
+def functions(fiber):
+    return [frame["function"] for frame in fiber["frames"] if not frame["internal"]]
+
+
+def check_core(core, how):
+    p = call([BUILD / "bin/fibertrace", "--core", core, "--each", "--json"])
+    need(p.returncode == 0, "fibertrace: %d %s" % (p.returncode, p.stderr))
+    answer = json.loads(p.stdout)
+    found = {fiber["name"]: fiber for fiber in answer["fibers"]}
+    need(sorted(found) == ["dying", "locker", "main", "reader"], sorted(found))
+    waits = {name: (fiber["wait"] or {}).get("kind") for name, fiber in found.items()}
+    need(waits == {"dying": None, "locker": "pthread-mutex", "main": "join", "reader": "fd"}, waits)
+    need(found["locker"]["wait"]["holderId"] == found["main"]["id"] and found["main"]["wait"]["targetId"] == found["dying"]["id"], found)
+    need(answer["crash"]["fiberId"] == found["dying"]["id"], answer["crash"])
+    for name, wanted in ("main", "main"), ("locker", "lock_main"), ("reader", "read_main"), ("dying", "die_main"):
+        need(functions(found[name])[-1] == wanted and not found[name]["truncated"], "%s: %s" % (name, functions(found[name])))
+    need(how != "overflow" or functions(found["dying"]).count("descend") > 40, functions(found["dying"]))
+    need(how != "write" or functions(found["dying"])[0] == "write_to", functions(found["dying"]))
+
+
+def test_cores(folder):
+    p = call([os.environ.get("CC", "cc"), "-O2", "-g", "-o", folder / "dies", ROOT / "fixtures/threaded/dies.c", "-pthread"])
+    need(p.returncode == 0, p.stderr)
+    for carriers in CARRIERS:
+        for how in "overflow", "write", "abort":
+            said, core = dump(folder, carriers, how)
+            line = r'libfiber: fiber \d+ "dying" overflowed its stack of 65536 bytes \(fault at 0x[0-9a-f]+\)\n'
+            need(re.fullmatch(line if how == "overflow" else "", said), said)
+            check_core(core, how)
+
+
 RUNS = [
     ("pbzip2 packs and unpacks", compressor(["pbzip2", "-p4", "-1", "-c"], "pbzip2", bz2.decompress)),
     ("xz -T packs and unpacks", compressor(["xz", "-T4", "-0", "--block-size=300KiB", "-c"], "xz-utils", lzma.decompress)),
@@ -497,7 +555,7 @@ OWN = [
     ("a static program is refused", test_static), ("a program that gains rights is refused", test_rights),
     ("a program of another machine is refused", test_other), ("a program of another C library is refused", test_other_library),
     ("a script is judged by its interpreter", test_scripts), ("long runs are reported on demand", test_watchdog),
-    ("children have its signal mask", test_children),
+    ("children have its signal mask", test_children), ("a core has all threads as fibers, and an overflow is reported", test_cores),
 ]
 
 
