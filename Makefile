@@ -287,12 +287,14 @@ $(STRESS_BIN): $(STRESS_OBJ) $(HARNESS_OBJ) $(BUILD)/lib/libfiber.a
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
 # test_fault has a frame that steps over a guard.
 $(BUILD)/obj/tests/unit/runtime/test_fault.o: CFLAGS += $(if $(HARDENING),-fno-stack-clash-protection)
+# The same tests, which then see another getauxval().
+$(BUILD)/tests/system/test_own_tls_by_call: $(BUILD)/obj/tests/system/test_own_tls.o
 TEST_LIBS_test_control_words := -lm
 TEST_LIBS_test_runtime := -lm
 $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(HARNESS_OBJ) $(BUILD)/lib/libfiber.a
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(LDFLAGS) -o $@ $< $(HARNESS_OBJ) $(BUILD)/lib/libfiber.a -lcmocka $(TEST_LIBS_$(notdir $*)) $(TEST_LIBS_$*) $(LIB_LIBS)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(BUILD)/lib/libfiber.a -lcmocka $(TEST_LIBS_$(notdir $*)) $(TEST_LIBS_$*) $(LIB_LIBS)
 
 include scripts/backtrace.mk
 include scripts/posix.mk

@@ -106,10 +106,12 @@ EXAMPLE_LIBS_23_posix = $(BUILD)/obj/posix.o
 $(BUILD)/examples/23_posix: $(BUILD)/obj/posix.o
 
 .PHONY: bench-posix
-bench-posix: $(BUILD)/bench/posix
+bench-posix: $(BUILD)/bench/posix $(BUILD)/bench/posix_by_call
 	@$<
-$(BUILD)/bench/posix: bench/posix.c $(BUILD)/lib/libfiber-posix.so
+	@$(BUILD)/bench/posix_by_call yields
+$(BUILD)/bench/posix_by_call: bench/posix.c tests/harness/no_fsgsbase.h
+$(BUILD)/bench/posix $(BUILD)/bench/posix_by_call: $(BUILD)/bench/%: bench/%.c $(BUILD)/lib/libfiber-posix.so
 	$(call say,CC,$(call compiled))
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) $(PUB_INC) $(POSIX_INC) $(CFLAGS) -o $@ $< $(LDFLAGS) -L$(BUILD)/lib -lfiber-posix -lfiber \
+	$(Q)$(CC) $(CPPFLAGS) $(PUB_INC) $(POSIX_INC) $(CFLAGS) -o $@ $(filter %.c,$^) $(LDFLAGS) -L$(BUILD)/lib -lfiber-posix -lfiber \
 		-Wl,-rpath,'$$ORIGIN/../lib'

@@ -24,7 +24,7 @@ SINGLE_NOT_PROCESSES := system/test_await_ends system/test_fork system/test_misu
 # They take io_uring away from the process.
 SINGLE_NOT_KERNEL := unit/io/test_op
 # In libfiber-test fibers have no thread-locals of their own.
-SINGLE_NOT_TLS := system/test_own_tls unit/sched/test_own_tls unit/life/test_own_thread
+SINGLE_NOT_TLS := system/test_own_tls system/test_own_tls_by_call unit/sched/test_own_tls unit/life/test_own_thread
 # Programs of which the lists below leave nothing.
 SINGLE_NOT_EMPTY := system/test_block system/test_cancel_kinds system/test_cancel_mask_kinds system/test_introspect system/test_mutex_order \
 	system/test_name_server system/test_race_start system/test_spawn_failure unit/base/test_check unit/core/test_record \

@@ -3,12 +3,18 @@
 #include "carriers.h"
 
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <locale.h>
 #include <stdatomic.h>
 #include <pthread.h>
+#include <sys/auxv.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/harness/child.h"
 #include "tests/harness/fibers.h"
 
 #define FIBERS 40u
@@ -289,6 +295,52 @@ static void test_a_fiber_makes_a_thread(void **state)
 	expect_in_own(make_thread);
 }
 
+/* -- how the thread pointer is moved -- */
+
+#if defined(__x86_64__)
+#define HWCAP2_FSGSBASE 2u
+
+/* In a process that arch_prctl(2) ends. */
+static int run_without_call(void *arg)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_arch_prctl, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog program = {sizeof(filter) / sizeof(*filter), filter};
+	fiber_fn *fn = harness_nothing;
+
+	(void)arg;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0)
+		return 2;
+	carriers_run(run_own, &fn);
+	return wrong != 0;
+}
+
+static void test_the_thread_pointer_is_moved_by_a_call_where_the_kernel_wants_it(void **state)
+{
+	const bool by_call = !(getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE);
+	struct harness_child child;
+
+	(void)state;
+	if (!can())
+		skip();
+	wrong = 0;
+	harness_child(run_without_call, NULL, 60, &child);
+	assert_int_equal(child.signal, by_call ? SIGSYS : 0);
+	assert_int_equal(child.code, by_call ? -1 : 0);
+}
+#else
+static void test_the_thread_pointer_is_moved_by_a_call_where_the_kernel_wants_it(void **state)
+{
+	(void)state;
+	skip();
+}
+#endif
+
 /* -- mistakes -- */
 
 static void test_a_fiber_that_is_not_submitted_gives_its_block_back(void **state)
@@ -313,6 +365,8 @@ int main(void)
 		cmocka_unit_test(test_user_ids_are_changed_while_fibers_run),
 		cmocka_unit_test(test_a_child_has_the_values_of_the_fiber_that_forked),
 		cmocka_unit_test(test_a_fiber_makes_a_thread),
+		cmocka_unit_test(
+			test_the_thread_pointer_is_moved_by_a_call_where_the_kernel_wants_it),
 		cmocka_unit_test(test_a_fiber_that_is_not_submitted_gives_its_block_back),
 	};
 
