@@ -434,6 +434,42 @@ ends_once() {
 		ends_well ends-other -L"$build/lib" -lfiber-posix -lfiber -L"$tmp" -learly
 }
 
+# traced NAME WORD...: strace of the command from "start" on. NAME.alone: until "threads". NAME.threads: the rest, and all other
+# threads, sorted, without futex(2), whose calls depend on who comes first, and gettid(2): in libfiber a thread that waits for the
+# first time asks for its number. Addresses, ports, numbers of threads and what is given back of a stack are left out.
+traced() {
+	program=$1
+	shift
+	rm -f "$tmp/trace".*
+	strace -ff -o "$tmp/trace" "$@" >/dev/null || return 1
+	sed -e 's/0x[0-9a-f]\{6,\}/ADDRESS/g' -e 's/^getrandom("[^"]*"/getrandom(RANDOM/' -e 's/htons([0-9]*)/htons(PORT)/' \
+		-e 's/^madvise(ADDRESS, [0-9]*/madvise(ADDRESS, SIZE/' \
+		-e 's/parent_tid=\[[0-9]*\]}, 88) = [0-9]*$/THREAD/' -i "$tmp/trace".*
+	first=$(grep -l '^write(1, "start' "$tmp/trace".*)
+	sed -e '1,/^write(1, "start/d' -e '/^write(1, "threads/,$d' "$first" >"$tmp/$program.alone"
+	sed -e '1,/^write(1, "threads/d' "$first" >"$tmp/trace.rest"
+	rm "$first"
+	sort "$tmp/trace".* | grep -v -e '^futex(' -e '^gettid()' >"$tmp/$program.threads"
+}
+
+# same_calls NAME WORD...: as those of the plain program
+same_calls() {
+	traced "$@" && diff "$tmp/bare.alone" "$tmp/$1.alone" && diff "$tmp/bare.threads" "$tmp/$1.threads"
+}
+
+makes_the_same_calls() {
+	command -v strace >/dev/null || {
+		echo "strace is not installed: make deps-bench"
+		return 77
+	}
+	preload="$build/lib/libfiber-posix.so.0 $build/lib/libfiber.so.0"
+	"$cc" -O2 fixtures/threaded/ordinary.c -o "$tmp/ordinary" -pthread &&
+		"$cc" -O2 fixtures/threaded/ordinary.c -o "$tmp/ordinary-linked" -pthread -L"$build/lib" -Wl,-rpath,"$build/lib" \
+			-Wl,--no-as-needed -lfiber-posix -lfiber &&
+		traced bare "$tmp/ordinary" && [ "$(wc -l <"$tmp/bare.alone")" -ge 35 ] && [ "$(grep -c '^clone3\?(' "$tmp/bare.threads")" -eq 4 ] &&
+		same_calls linked "$tmp/ordinary-linked" && same_calls preloaded -E "LD_PRELOAD=$preload" "$tmp/ordinary"
+}
+
 deadlock_is_named() {
 	# shellcheck disable=SC2086 # options
 	"$cc" -O2 -g $headers "$tmp/cross.c" -o "$tmp/cross" $shared -lfiber-posix -lfiber || return 1
@@ -468,5 +504,6 @@ prove "locks by hand in a static program" by_hand_static
 prove "locks by hand, linked with the archive" in_archive
 prove "a thread that was made before main, children and the end of the program" ends_once
 prove "threads of a program without fibers lock as ever" preloaded
+prove "a program for threads without fibers makes the same system calls, linked and preloaded" makes_the_same_calls
 echo "1..$count"
 exit $failed
