@@ -127,10 +127,30 @@ talks_static() {
 	talks static -DHAND -static "$build/lib/libfiber-posix.a" "$build/lib/libfiber.a" $uring
 }
 
+# The names of stdio are not taken in a static program: a fiber that waits in one holds its carrier, and the watchdog says so.
+static_names_are_reported() {
+	# shellcheck disable=SC2086 # flags must be split
+	"$cc" -O2 -g -D_GNU_SOURCE -Ilibfiber/include -Ilibfiber-posix/include -pthread -o "$tmp/blocks" "$tmp/lines.c" -static \
+		"$build/lib/libfiber-posix.a" "$build/lib/libfiber.a" $uring || return 1
+	: >"$tmp/line"
+	"$tmp/blocks" 2>"$tmp/line" >/dev/null &
+	blocks=$!
+	tries=0
+	until grep -q . "$tmp/line" || [ "$tries" -ge 200 ]; do
+		sleep 0.1
+		tries=$((tries + 1))
+	done
+	kill -9 "$blocks"
+	wait "$blocks" 2>/dev/null
+	cat "$tmp/line"
+	grep -q '^libfiber: fiber 1 .* holds carrier 0 for .* in a system call .*; other fibers wait meanwhile' "$tmp/line"
+}
+
 prove "two fibers of one carrier talk in streams over pipes" talks_linked
 prove "and in a program that is compiled with _FORTIFY_SOURCE" talks_fortified
 prove "and where the library is preloaded" talks_preloaded
 prove "and by hand, with the shared library and with the archive" talks_by_hand
 prove "and by hand in a static program" talks_static
+prove "a static program whose fibers wait in streams by name is reported" static_names_are_reported
 echo "1..$count"
 exit "$failed"
