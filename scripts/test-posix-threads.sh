@@ -470,6 +470,53 @@ makes_the_same_calls() {
 		same_calls linked "$tmp/ordinary-linked" && same_calls preloaded -E "LD_PRELOAD=$preload" "$tmp/ordinary"
 }
 
+# A library that a fiber loads waits for what another fiber of the carrier writes.
+runs_in_later_libraries() {
+	cat >"$tmp/later.c" <<'END'
+#include <dlfcn.h>
+#include <fiber.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static int (*step)(int fd);
+static int ends[2];
+
+static void *wait_there(void *arg)
+{
+	return (void *)(long)(step(ends[0]) > 0 ? 1 : (long)arg);
+}
+
+static void *start(void *arg)
+{
+	void *module = dlopen(arg, RTLD_NOW);
+	struct fiber_result r = {NULL, 0};
+	struct fiber *f;
+
+	if (!module || pipe(ends) < 0)
+		return arg;
+	*(void **)&step = dlsym(module, "module_step");
+	fiber_spawn(wait_there, NULL, &f);
+	while (fiber_state(f) != FIBER_SUSPENDED)
+		fiber_yield();
+	if (write(ends[1], "a", 1) == 1 && fiber_join(f, &r, FIBER_FOREVER) == 0 && r.value)
+		puts("1 of 1");
+	return arg;
+}
+
+int main(int argc, char **argv)
+{
+	const struct fiber_runtime_options o = {.size = sizeof o, .carriers = 1, .control_path = ""};
+
+	return fiber_run(start, argv[argc - 1], &o, NULL) < 0;
+}
+END
+	# shellcheck disable=SC2086 # options
+	"$cc" -O2 -fPIC -shared -o "$tmp/module.so" fixtures/threaded/module.c &&
+		"$cc" -O2 $headers "$tmp/later.c" -o "$tmp/later" $shared -Wl,--no-as-needed -lfiber-posix -lfiber &&
+		[ "$(timeout 20 "$tmp/later" "$tmp/module.so")" = "1 of 1
+destroy 106 106" ]
+}
+
 deadlock_is_named() {
 	# shellcheck disable=SC2086 # options
 	"$cc" -O2 -g $headers "$tmp/cross.c" -o "$tmp/cross" $shared -lfiber-posix -lfiber || return 1
@@ -503,6 +550,7 @@ prove "a fiber that parks with a lock stops no other, in C++" in_cxx
 prove "locks by hand in a static program" by_hand_static
 prove "locks by hand, linked with the archive" in_archive
 prove "a thread that was made before main, children and the end of the program" ends_once
+prove "calls of a library that a fiber loads park" runs_in_later_libraries
 prove "threads of a program without fibers lock as ever" preloaded
 prove "a program for threads without fibers makes the same system calls, linked and preloaded" makes_the_same_calls
 echo "1..$count"
