@@ -14,6 +14,8 @@
  * In some runs only one carrier may be awake (idle.most). Then work may be queued while one carrier
  * is busy and the other sleeps, but not while both sleep.
  *
+ * When both sleep, one is in the poller.
+ *
  * Then each rule is left out, and the model must find the lost wake-up. Publishing after reading
  * the word, and looking before leaving the searchers' count, are also what a missing fence would
  * allow.
@@ -39,6 +41,7 @@ enum at {
 	LOOK_AGAIN, /* search() */
 	LIE_DOWN,
 	LAST_LOOK,
+	TAKE_POLLER,
 	BLOCK,
 	BLOCKED,
 	STIR,
@@ -62,6 +65,7 @@ enum broken {
 	NO_SUCCESSOR, /* the last searcher wakes no successor */
 	LEAVES_LAST,  /* looks for more work, then leaves the searchers' count */
 	BOTH_TRUST,   /* looks for other searchers first, then leaves their count */
+	ALL_BEYOND,   /* each leaves the poller to the others, and counts itself among them */
 	TELLS_NOBODY, /* does not notify others of an idle fiber that was queued meanwhile */
 };
 
@@ -70,12 +74,14 @@ struct actor {
 	uint8_t idle; /* runs an idle fiber */
 	uint8_t last; /* no other carrier searched when it lay down, and it was not spare */
 	uint8_t asked;
+	uint8_t beyond, polls;
 };
 
 struct model {
 	uint8_t work, searching, sleeping, left; /* left: items still to publish */
 	uint8_t spare, bound, yields;		 /* idle fibers; bound to carrier 0; yields left */
-	uint8_t order[CARRIERS];		 /* sleeping carriers, the latest first; 0: none */
+	uint8_t polling;
+	uint8_t order[CARRIERS]; /* sleeping carriers, the latest first; 0: none */
 	struct actor actor[CARRIERS + 1];
 };
 
@@ -194,6 +200,7 @@ static bool step_sleep(struct model *m, unsigned c)
 			return true;
 		}
 		a->asked = 0;
+		a->beyond = full(m, broken != ALL_BEYOND);
 		m->order[1] = m->order[0];
 		m->order[0] = (uint8_t)(c + 1);
 		a->listed = 1;
@@ -202,11 +209,16 @@ static bool step_sleep(struct model *m, unsigned c)
 		m->sleeping++;
 		a->at = LAST_LOOK;
 		if (broken == NO_LAST_LOOK || a->saw)
-			a->at = a->saw == 2 ? GET_UP : BLOCK;
+			a->at = a->saw == 2 ? GET_UP : TAKE_POLLER;
 		a->saw = 0;
 		return true;
 	case LAST_LOOK:
-		a->at = (a->last ? visible(m, c) : own_visible(m, c)) ? GET_UP : BLOCK;
+		a->at = (a->last ? visible(m, c) : own_visible(m, c)) ? GET_UP : TAKE_POLLER;
+		return true;
+	case TAKE_POLLER:
+		a->polls = !a->beyond && !m->polling;
+		m->polling |= a->polls;
+		a->at = BLOCK;
 		return true;
 	case BLOCK:
 		a->at = STIR;
@@ -221,6 +233,8 @@ static bool step_sleep(struct model *m, unsigned c)
 		a->at = STIR;
 		return true;
 	case STIR:
+		if (a->polls)
+			m->polling = a->polls = 0;
 		a->how = AWAKE;
 		a->at = GET_UP;
 		return true;
@@ -311,6 +325,8 @@ static const char *wrong(const void *state, bool final)
 
 	if (m->searching > CARRIERS || m->sleeping > CARRIERS)
 		return "the word counts somebody twice";
+	if (final && m->actor[0].at == BLOCKED && m->actor[1].at == BLOCKED && !m->polling)
+		return "both sleep, and none is in the poller";
 	if (final && m->actor[0].listed && m->bound)
 		return "work is queued for a carrier that sleeps";
 	return final && visible(m, NOBODY) && !full(m, 0)
@@ -348,13 +364,13 @@ static void test_idle_model_never_rests_with_work_and_a_sleeper(void **state)
 	unsigned i;
 
 	(void)state;
-	for (i = 0; i < 8; i++) {
-		run(NOTHING, 1 + i / 4, 1 + i % 4, 0, &e);
+	for (i = 0; i < 10; i++) {
+		run(NOTHING, 1 + i / 5, i % 5, 0, &e);
 		if (e.found)
 			print_message("# %s: %s\n", e.found, e.way);
 		assert_null(e.found);
 		/* The exploration was not trivial: many states, and some of them final. */
-		assert_true(e.states > 100);
+		assert_true(e.states > (i % 5 ? 100 : 20));
 		assert_true(e.finals > 0);
 	}
 }
@@ -395,6 +411,16 @@ static void test_idle_model_without_the_last_look_loses_a_wake_up(void **state)
 	(void)state;
 	loses_a_wake_up(NO_LAST_LOOK, 1, 0);
 	loses_a_wake_up(LOOKS_FIRST, 1, 0);
+}
+
+static void test_idle_model_where_all_leave_the_poller_to_others_has_nobody_there(void **state)
+{
+	struct explore e;
+
+	(void)state;
+	run(ALL_BEYOND, 1, 0, 0, &e);
+	assert_non_null(e.found);
+	assert_string_equal(e.found, "both sleep, and none is in the poller");
 }
 
 static void test_idle_model_with_the_word_read_too_early_loses_a_wake_up(void **state)
@@ -440,6 +466,8 @@ int main(void)
 		cmocka_unit_test(test_idle_model_never_rests_with_work_and_a_sleeper),
 		cmocka_unit_test(test_idle_model_never_rests_with_an_idle_fiber_and_a_sleeper),
 		cmocka_unit_test(test_idle_model_without_the_last_look_loses_a_wake_up),
+		cmocka_unit_test(
+			test_idle_model_where_all_leave_the_poller_to_others_has_nobody_there),
 		cmocka_unit_test(test_idle_model_with_the_word_read_too_early_loses_a_wake_up),
 		cmocka_unit_test(test_idle_model_without_a_successor_loses_a_wake_up),
 		cmocka_unit_test(test_idle_model_with_a_look_before_the_count_loses_a_wake_up),
