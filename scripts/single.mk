@@ -25,6 +25,8 @@ SINGLE_NOT_PROCESSES := system/test_await_ends system/test_fork system/test_misu
 SINGLE_NOT_KERNEL := unit/io/test_op
 # In libfiber-test fibers have no thread-locals of their own.
 SINGLE_NOT_TLS := system/test_own_tls system/test_own_tls_by_call unit/sched/test_own_tls unit/life/test_own_thread
+# Models call nothing of the library, so a schedule would have no choice in it.
+SINGLE_NOT_MODELS := %_model
 # Programs of which the lists below leave nothing.
 SINGLE_NOT_EMPTY := system/test_block system/test_cancel_kinds system/test_cancel_mask_kinds system/test_introspect system/test_mutex_order \
 	system/test_name_server system/test_race_start system/test_spawn_failure unit/base/test_check unit/core/test_record \
@@ -139,7 +141,6 @@ SINGLE_NOT_BLOCKING := test_block_leaves_the_carriers_to_the_others test_block_p
 	test_offload_that_is_firm_ends_with_the_call_and_nothing_else test_offload_threads_end_when_they_had_nothing_to_do_for_long
 # Fibers or threads spin until time has passed or a carrier has answered; time stands still while a fiber can run.
 SINGLE_NOT_SPINS := test_background_fiber_that_computes_holds_up_the_finish_until_its_deadline test_background_fibers_do_not_keep_the_program \
-	test_descriptor_model_leaves_nobody_beside_his_bytes_or_on_what_is_closed \
 	test_introspect_dumps_from_a_signal_handler_on_busy_carriers test_park_deadline_against_unpark_gives_each_token_once \
 	test_runtimes_one_is_started_and_finished_by_a_fiber_which_parks test_sleep_ends_while_others_keep_every_carrier_busy
 # They count on the order in which production runs fibers, or on the steps of a switch; the explorer chooses another one.
@@ -172,7 +173,7 @@ SINGLE_NOT_REPLACED := test_record_ids_come_one_by_one_when_few_and_together_whe
 
 SINGLE_ROOMS := base context core io layout life poll runtime sched service stack sync wait watch wire
 SINGLE_NOT   := $(SINGLE_NOT_LIBC) $(SINGLE_NOT_CARRIERS) $(SINGLE_NOT_CLOCK) $(SINGLE_NOT_PROCESSES) $(SINGLE_NOT_KERNEL) \
-	$(SINGLE_NOT_TLS) $(SINGLE_NOT_EMPTY)
+	$(SINGLE_NOT_TLS) $(SINGLE_NOT_MODELS) $(SINGLE_NOT_EMPTY)
 SINGLE_LEFT_OUT := $(SINGLE_NOT_THREADS) $(SINGLE_NOT_CARRIERS_TESTS) $(SINGLE_NOT_PROCESSES_TESTS) $(SINGLE_NOT_BLOCKING) $(SINGLE_NOT_SPINS) \
 	$(SINGLE_NOT_ORDER) $(SINGLE_NOT_SIZE) $(SINGLE_NOT_OPERATIONS) $(SINGLE_NOT_SOCKETS) $(SINGLE_NOT_REPLACED)
 SINGLE_ALL   := $(patsubst tests/%.c,%,$(foreach r,$(SINGLE_ROOMS),$(wildcard tests/unit/$(r)/test_*.c)) $(SYS_SRC))
