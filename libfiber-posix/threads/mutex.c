@@ -16,6 +16,11 @@
  * futex(2), and is woken if the lot has no waiter of the mutex. Who is woken tries again, and marks
  * the mutex with 2, because others may wait. So the next unlock wakes the next one.
  *
+ * Who unlocks and locks again at once is faster than the one that is woken. If a wait has lasted for
+ * PATIENCE, the next unlock hands the mutex to the first waiter instead: the word stays as it is.
+ * Waits that last for long are counted for all mutexes of a hash. (Go's sync.Mutex does this after the
+ * same time.)
+ *
  * The next owner may free the mutex while the previous one still wakes. The previous one uses the
  * address only.
  */
@@ -24,6 +29,7 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -85,20 +91,69 @@ static bool must_wait(void *arg)
 	       FPX_MUTEX_FREE;
 }
 
+/* -- waits that last for long -- */
+
+#define PATIENCE    INT64_C(1000000) /* ns */
+#define COUNTS_LOG2 6u
+
+unsigned fpx_mutex_starving;
+static unsigned starving[1u << COUNTS_LOG2]; /* A, by a hash of the mutex */
+
+static unsigned *starving_for(const pthread_mutex_t *mutex)
+{
+	const uint64_t hash = (uint64_t)(uintptr_t)mutex * UINT64_C(0x9e3779b97f4a7c15);
+
+	return &starving[hash >> (64 - COUNTS_LOG2)];
+}
+
+static void starve(pthread_mutex_t *mutex, unsigned by)
+{
+	__atomic_fetch_add(starving_for(mutex), by, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&fpx_mutex_starving, by, __ATOMIC_RELAXED);
+}
+
+/* The waits of the parent are not in a child. */
+static void forget(void)
+{
+	memset(starving, 0, sizeof starving);
+	fpx_mutex_starving = 0;
+}
+
+__attribute__((constructor(102))) static void start(void)
+{
+	pthread_atfork(NULL, NULL, forget);
+}
+
+__attribute__((noinline)) bool fpx_mutex_hand(pthread_mutex_t *mutex)
+{
+	if (!__atomic_load_n(starving_for(mutex), __ATOMIC_RELAXED))
+		return false;
+	/* Others may wait behind the next owner. */
+	__atomic_store_n(&mutex->__data.__lock, FPX_MUTEX_WAITED, __ATOMIC_RELEASE);
+	return fiber_lot_hand(mutex);
+}
+
 static __attribute__((noinline)) int take_contended(pthread_mutex_t *mutex, int64_t deadline)
 {
-	const struct fiber_lot_wait wait = {
-		.address = mutex, .kind = FIB_WAIT_PTHREAD_MUTEX, .still = must_wait, .arg = mutex};
-	int rc;
+	const int64_t patient = fiber_after(PATIENCE);
+	bool handed = false, starves = false;
+	const struct fiber_lot_wait wait = {.address = mutex,
+					    .kind = FIB_WAIT_PTHREAD_MUTEX,
+					    .still = must_wait,
+					    .arg = mutex,
+					    .handed = &handed};
+	int rc = 0;
 
-	while (must_wait(mutex)) {
+	while (rc == 0 && !handed && must_wait(mutex)) {
+		if (!starves && fiber_now() >= patient) {
+			starves = true;
+			starve(mutex, 1);
+		}
 		rc = fpx_lot_wait(&wait, deadline);
-		if (rc == -EAGAIN)
-			return 0;
-		if (rc < 0)
-			return -rc;
 	}
-	return 0;
+	if (starves)
+		starve(mutex, -1u);
+	return rc == -EAGAIN ? 0 : -rc;
 }
 
 int fpx_mutex_lock(pthread_mutex_t *mutex, int64_t deadline)

@@ -56,10 +56,19 @@ static inline void fpx_mutex_own(pthread_mutex_t *mutex, const struct fpx_owner 
 /* Wake one that waits, if the word was FPX_MUTEX_WAITED. */
 void fpx_mutex_wake(pthread_mutex_t *mutex);
 
+/* A: waits for any mutex that have lasted for long. */
+extern unsigned fpx_mutex_starving;
+
+/* Hand the mutex to one that has waited for long. False: there is none. */
+bool fpx_mutex_hand(pthread_mutex_t *mutex);
+
 static inline void fpx_mutex_release(pthread_mutex_t *mutex)
 {
 	fpx_mutex_set_owner(mutex, 0, 0);
 	mutex->__data.__nusers--;
+	if (__builtin_expect(__atomic_load_n(&fpx_mutex_starving, __ATOMIC_RELAXED) != 0, 0) &&
+	    fpx_mutex_hand(mutex))
+		return;
 	/* pairs: lot.meet -- a full barrier. */
 	if (__builtin_expect(__atomic_exchange_n(&mutex->__data.__lock, FPX_MUTEX_FREE,
 						 __ATOMIC_SEQ_CST) == FPX_MUTEX_WAITED,

@@ -29,6 +29,8 @@ struct fiber_lot_wait {
 	/* Called once the caller is in the queue, before it waits: it may wake. NULL: nothing. */
 	void (*queued)(void *arg);
 	void *arg;
+	/* Set if fiber_lot_hand() has ended the wait, which returns 0. NULL: it is not to end so. */
+	bool *handed;
 };
 
 /*
@@ -42,6 +44,12 @@ FIBER_API int fiber_lot_wait(const struct fiber_lot_wait *wait, int64_t deadline
  * signal handler perhaps 0, and others are woken too. Any thread; also in a signal handler.
  */
 FIBER_API size_t fiber_lot_wake(const void *address, size_t most);
+
+/*
+ * Wake the first one that waits for the address, and hand it what the caller has. Returns whether there
+ * was one that takes it; in a signal handler perhaps false. Any thread; also in a signal handler.
+ */
+FIBER_API bool fiber_lot_hand(const void *address);
 
 /*
  * A: fibers and threads that wait, or are about to. A caller that makes a change with a full barrier

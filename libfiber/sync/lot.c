@@ -38,6 +38,7 @@ struct lot_queue {
 struct lot_waiter {
 	struct fib_waiter waiter;
 	const void *address;
+	bool *handed;
 };
 
 static struct lot_queue lot[QUEUES];
@@ -96,7 +97,7 @@ static int wait_queued(struct fiber_wait_queue *q, struct fib_waiter *w, int64_t
 
 static int wait_in(struct fiber_wait_queue *q, const struct fiber_lot_wait *wait, int64_t deadline)
 {
-	struct lot_waiter w = {.address = wait->address};
+	struct lot_waiter w = {.address = wait->address, .handed = wait->handed};
 	int rc = wait->cancellable
 			 ? fib_wait_begin(&w.waiter, wait->kind, wait->address, 0, deadline)
 			 : fib_wait_begin_uncancellable(&w.waiter, wait->kind, wait->address, 0,
@@ -124,27 +125,44 @@ int fiber_lot_wait(const struct fiber_lot_wait *wait, int64_t deadline)
 	return rc;
 }
 
-/* Claim a waiter of the address (NULL: any) that is in the queue from w on. NULL: none is left. */
+static bool claim_one(struct fib_waiter *w)
+{
+	/* A blocked waiter stays until fib_wake_all(), as in fib_queue_claim_next(). */
+	return fib_order_wake_if(
+		fib_parker_claim(w->parker, w->armed,
+				 w->parker->blocks ? FIB_OUTCOME_CLAIMED : FIB_OUTCOME_WOKEN),
+		w);
+}
+
+/*
+ * Claim a waiter of the address (NULL: any) that is in the queue from w on. NULL: none is left.
+ *
+ * hands: it is handed what the caller has. A fiber that is about to park goes on as soon as it is
+ * claimed, so it is told before. One whose wait has ended otherwise takes the queue's lock before it
+ * returns.
+ */
 static struct fib_waiter *claim(struct fiber_wait_queue *q, struct fib_waiter *w,
-				const void *address, struct fib_waiter **ret_next)
+				const void *address, bool hands, struct fib_waiter **ret_next)
 {
 	for (; w; w = *ret_next) {
+		struct lot_waiter *const mine = fib_container(w, struct lot_waiter, waiter);
+
 		*ret_next = fib_waiter_of(w->link.next);
-		if (address && fib_container(w, struct lot_waiter, waiter)->address != address)
+		if (address && (mine->address != address || (hands && !mine->handed)))
 			continue;
 		fib_queue_unlink(q, w);
-		/* A blocked waiter stays until fib_wake_all(), as in fib_queue_claim_next(). */
-		if (fib_order_wake_if(fib_parker_claim(w->parker, w->armed,
-						       w->parker->blocks ? FIB_OUTCOME_CLAIMED
-									 : FIB_OUTCOME_WOKEN),
-				      w))
+		if (hands)
+			*mine->handed = true;
+		if (claim_one(w))
 			return w;
+		if (hands)
+			*mine->handed = false;
 	}
 	return NULL;
 }
 
 /* Claim waiters of the address; NULL: all. */
-static size_t wake_in(struct fiber_wait_queue *q, const void *address, size_t most)
+static size_t wake_in(struct fiber_wait_queue *q, const void *address, bool hands, size_t most)
 {
 	struct fib_wake_list list = {NULL, NULL};
 	struct fib_waiter *w, *next;
@@ -152,7 +170,7 @@ static size_t wake_in(struct fiber_wait_queue *q, const void *address, size_t mo
 
 	lock(q);
 	next = fib_queue_first(q);
-	while (woken < most && (w = claim(q, next, address, &next))) {
+	while (woken < most && (w = claim(q, next, address, hands, &next))) {
 		fib_wake_list_append(&list, w);
 		woken++;
 	}
@@ -166,7 +184,7 @@ static void wake_everybody(void)
 	unsigned i;
 
 	for (i = 0; i < QUEUES; i++)
-		wake_in(&lot[i].waiters, NULL, SIZE_MAX);
+		wake_in(&lot[i].waiters, NULL, false, SIZE_MAX);
 }
 
 size_t fiber_lot_wake(const void *address, size_t most)
@@ -178,7 +196,14 @@ size_t fiber_lot_wake(const void *address, size_t most)
 		return 0;
 	if (fib_tls_defer(wake_everybody))
 		return 0;
-	return wake_in(queue_of(address), address, most);
+	return wake_in(queue_of(address), address, false, most);
+}
+
+bool fiber_lot_hand(const void *address)
+{
+	fib_choice((void *)(uintptr_t)address);
+	return fib_load(&fiber_lot_waiters) && !fib_tls_defer(wake_everybody) &&
+	       wake_in(queue_of(address), address, true, 1) != 0;
 }
 
 void fib_lot_forget(void)

@@ -206,6 +206,53 @@ static void test_mutex_that_a_thread_has_suspends_the_fiber(void **state)
 	assert_int_equal(s.rc[0], 0);
 }
 
+static _Atomic int locked, had;
+
+static void *want_once(void *arg)
+{
+	struct steps *s = arg;
+
+	while (!locked)
+		usleep(100);
+	pthread_mutex_lock(&s->mutex);
+	had++;
+	pthread_mutex_unlock(&s->mutex);
+	return NULL;
+}
+
+/* Until all others have had it. */
+static void *lock_again_at_once(void *arg)
+{
+	struct steps *s = arg;
+
+	while (had < 3) {
+		pthread_mutex_lock(&s->mutex);
+		locked = 1;
+		usleep(200);
+		pthread_mutex_unlock(&s->mutex);
+	}
+	return NULL;
+}
+
+/* It is handed to those that have waited for long: else the first fiber would have it again each time. */
+static void test_mutex_goes_to_all_that_wait_though_one_locks_again_at_once(void **state)
+{
+	struct steps s = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+	struct fiber *greedy, *waiters[2];
+	pthread_t thread;
+
+	(void)state;
+	locked = had = 0;
+	for (int i = 0; i < 2; i++)
+		waiters[i] = inside_spawn(want_once, &s);
+	assert_int_equal(pthread_create(&thread, NULL, want_once, &s), 0);
+	greedy = inside_spawn(lock_again_at_once, &s);
+	for (int i = 0; i < 2; i++)
+		inside_join(waiters[i]);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	inside_join(greedy);
+}
+
 static struct steps held = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 static _Atomic int ready;
 
@@ -354,6 +401,7 @@ int main(void)
 		cmocka_unit_test(test_mutex_locked_again_by_its_owner_is_as_its_kind_says),
 		cmocka_unit_test(test_mutex_of_a_fiber_is_not_that_of_another_on_its_thread),
 		cmocka_unit_test(test_mutex_that_a_thread_has_suspends_the_fiber),
+		cmocka_unit_test(test_mutex_goes_to_all_that_wait_though_one_locks_again_at_once),
 		cmocka_unit_test(test_mutex_of_a_fiber_is_waited_for_in_the_c_library_too),
 		cmocka_unit_test(test_mutex_locked_in_the_c_library_is_unlocked_here),
 		cmocka_unit_test(test_mutex_waits_end_when_the_time_is_over),

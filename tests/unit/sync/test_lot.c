@@ -103,6 +103,76 @@ static void test_lot_wait_that_is_not_needed_returns(void **state)
 	assert_int_equal(fiber_lot_waiters, 0);
 }
 
+static bool handed[WAITERS];
+
+/* The last one is not to be handed anything. */
+static void *wait_to_be_handed(void *arg)
+{
+	const size_t i = (size_t)(uintptr_t)arg;
+	struct fiber_lot_wait wait = on(objects);
+
+	wait.handed = i < WAITERS - 1 ? &handed[i] : NULL;
+	return (void *)(intptr_t)fiber_lot_wait(&wait, FIBER_FOREVER);
+}
+
+static void test_lot_hands_to_one_after_another(void **state)
+{
+	struct fiber *fibers[WAITERS];
+
+	(void)state;
+	assert_false(fiber_lot_hand(objects));
+	for (size_t i = WAITERS; i-- > 0;)
+		fibers[i] = inside_suspended(wait_to_be_handed, by_number(i));
+	for (size_t i = WAITERS - 1; i-- > 0;) {
+		assert_false(handed[i]);
+		assert_false(fiber_lot_hand(&objects[1]));
+		assert_true(fiber_lot_hand(objects));
+		inside_join(fibers[i]);
+		assert_true(handed[i]);
+	}
+	assert_false(fiber_lot_hand(objects));
+	assert_int_equal(fiber_lot_wake(objects, SIZE_MAX), 1);
+	inside_join(fibers[WAITERS - 1]);
+	assert_int_equal(fiber_lot_waiters, 0);
+}
+
+static void *wait_to_be_handed_on_a_thread(void *arg)
+{
+	return wait_to_be_handed(arg);
+}
+
+static void test_lot_hands_to_threads_too(void **state)
+{
+	pthread_t thread;
+
+	(void)state;
+	handed[0] = false;
+	assert_int_equal(pthread_create(&thread, NULL, wait_to_be_handed_on_a_thread, by_number(0)),
+			 0);
+	while (!fiber_lot_hand(objects))
+		sched_yield();
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_true(handed[0]);
+}
+
+static void *wait_a_little_to_be_handed(void *arg)
+{
+	struct fiber_lot_wait wait = on(objects);
+
+	wait.handed = arg;
+	return (void *)(intptr_t)fiber_lot_wait(&wait, fiber_after(MS));
+}
+
+static void test_lot_hands_nothing_to_one_whose_time_is_over(void **state)
+{
+	bool was_handed = false;
+
+	(void)state;
+	assert_int_equal(inside(wait_a_little_to_be_handed, &was_handed), -ETIMEDOUT);
+	assert_false(fiber_lot_hand(objects));
+	assert_false(was_handed);
+}
+
 static void wake_own(void *arg)
 {
 	*(size_t *)arg = fiber_lot_wake(objects, SIZE_MAX);
@@ -186,6 +256,9 @@ int main(void)
 		cmocka_unit_test(test_lot_wakes_those_of_the_address_in_their_order),
 		cmocka_unit_test(test_lot_wakes_threads_too),
 		cmocka_unit_test(test_lot_wait_that_is_not_needed_returns),
+		cmocka_unit_test(test_lot_hands_to_one_after_another),
+		cmocka_unit_test(test_lot_hands_to_threads_too),
+		cmocka_unit_test(test_lot_hands_nothing_to_one_whose_time_is_over),
 		cmocka_unit_test(test_lot_waiter_can_be_woken_before_it_waits),
 		cmocka_unit_test(test_lot_wait_ends_by_a_deadline_or_a_cancellation),
 		cmocka_unit_test(test_lot_wakes_of_many_addresses_only_the_right_one),
