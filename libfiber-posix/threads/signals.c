@@ -59,7 +59,7 @@ static void interrupt(void)
 {
 	fpx_native.pthread_mutex_lock(&first_lock);
 	if (first)
-		fiber_own_tls_interrupt(first);
+		fiber_own_tls_interrupt(first, NULL);
 	fpx_native.pthread_mutex_unlock(&first_lock);
 }
 
@@ -135,7 +135,7 @@ int fpx_signal_fiber(struct fiber *fiber, struct fpx_mask *mask, int number)
 	if (rc == 0 && number && !later) {
 		call_home();
 		if (fiber != fiber_self())
-			fiber_own_tls_interrupt(fiber);
+			fiber_own_tls_interrupt(fiber, NULL);
 	}
 	leave();
 	return rc;

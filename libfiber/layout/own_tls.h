@@ -34,9 +34,10 @@ FIBER_API void fiber_own_tls_give(void *block);
 
 /*
  * End the current wait of a fiber that has not ended, as fiber_cancel() does, but only that one: it
- * returns -ECANCELED, and the fiber is not cancelled.
+ * returns -ECANCELED, and the fiber is not cancelled. only_if: NULL, or a flag that the fiber sets
+ * before waits that may be ended, and clears after them; no other wait is ended.
  */
-FIBER_API void fiber_own_tls_interrupt(struct fiber *fiber);
+FIBER_API void fiber_own_tls_interrupt(struct fiber *fiber, const bool *only_if);
 
 /* Run the destructors of C++ thread_local objects of the calling fiber. It may wait. */
 FIBER_API void fiber_own_tls_finish(void);

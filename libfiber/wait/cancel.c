@@ -32,6 +32,11 @@
  * end a masked wait either: it claims the word that it has read, and an earlier word has another
  * ticket.
  *
+ * A canceller may ask for a wait during which a flag of the fiber is set. It reads the word, then the
+ * flag, and claims that word (pairs: cancel.only_if). The fiber changes the flag before it arms the
+ * word, with release: so the flag is that of this wait or of a later one. Of a later one the claim
+ * fails, because its word has another ticket.
+ *
  * The armed word says how the waiter sleeps. The canceller may read nothing else that a waiter
  * writes: before the claim the waiter may go and start another wait, and a blocked thread may go
  * after the claim too.
@@ -72,9 +77,10 @@ static void fence_everybody(void)
 	fib_os_futex_wait(&never, 0, fib_os_now() + 1000000);
 }
 
-static bool claim(struct fiber *fiber, struct fib_wake *ret)
+static bool claim(struct fiber *fiber, const bool *only_if, struct fib_wake *ret)
 {
 	struct fib_parker *p = &fiber->parker;
+	/* label: cancel.only_if -- the flag that is read next is of this wait or of a later one */
 	uint32_t word = fib_load_acquire(&p->word);
 	enum fib_outcome armed;
 
@@ -82,6 +88,8 @@ static bool claim(struct fiber *fiber, struct fib_wake *ret)
 	if (armed != FIB_OUTCOME_ARMED && armed != FIB_OUTCOME_ARMED_PARK &&
 	    armed != FIB_OUTCOME_ARMED_BLOCKING)
 		return false; /* not waiting, already decided, or uncancellable */
+	if (only_if && !fib_load((const _Atomic bool *)only_if))
+		return false;
 	ret->fiber = armed == FIB_OUTCOME_ARMED_BLOCKING ? NULL : fiber;
 	ret->word = &p->word;
 	return fib_parker_claim(p, word, FIB_OUTCOME_CANCELLED);
@@ -91,10 +99,10 @@ bool fib_cancel_claim(struct fiber *fiber, struct fib_wake *ret)
 {
 	fib_cancel_mark(fiber, FIB_CANCELLED);
 	fib_fence_seq(); /* label: cancel.gap -- the flag is set before the word is read */
-	if (claim(fiber, ret))
+	if (claim(fiber, NULL, ret))
 		return true;
 	fence_everybody(); /* pairs: cancel.gap */
-	return claim(fiber, ret);
+	return claim(fiber, NULL, ret);
 }
 
 int fiber_cancel(struct fiber *fiber)
@@ -112,11 +120,11 @@ int fiber_cancel(struct fiber *fiber)
 }
 
 /* A wait that starts at the same time is not ended, as that of a thread that a signal interrupts. */
-void fiber_own_tls_interrupt(struct fiber *fiber)
+void fiber_own_tls_interrupt(struct fiber *fiber, const bool *only_if)
 {
 	struct fib_wake wake;
 
-	if (claim(fiber, &wake))
+	if (claim(fiber, only_if, &wake))
 		fib_wake(&wake, false);
 }
 

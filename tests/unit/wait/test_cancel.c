@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include "layout/own_tls.h"
 #include "tests/harness/watchdog.h"
 #include "tests/unit/sched/carriers.h"
 #include "tests/unit/sched/misuse.h"
@@ -342,6 +343,117 @@ static void test_cancel_against_arming_and_unpark_always_ends_the_loop(void **st
 	end_loops(true);
 }
 
+/* -- one wait only -- */
+
+#define WAITS 2000
+
+/* Waits that may be ended and waits that may not, in turn. Both are unparked too. */
+static struct flagged {
+	bool flag; /* as libfiber-posix has it: of the waiter, read by others */
+	_Atomic bool done;
+	struct fiber *_Atomic waiter;
+	int ended, woken;
+} flagged;
+
+static void *waits_in_turn(void *arg)
+{
+	struct flagged *s = arg;
+
+	for (int i = 0; i < WAITS; i++) {
+		int rc;
+
+		__atomic_store_n(&s->flag, true, __ATOMIC_RELAXED);
+		rc = fiber_park(FIBER_FOREVER);
+		__atomic_store_n(&s->flag, false, __ATOMIC_RELAXED);
+		must(rc == 0 || rc == -ECANCELED);
+		s->ended += rc < 0;
+		must(fiber_park(FIBER_FOREVER) == 0);
+		s->woken++;
+		must(!fiber_cancelled());
+	}
+	fib_store_release(&s->done, true);
+	return NULL;
+}
+
+static void *unparks_and_interrupts(void *arg)
+{
+	struct flagged *s = arg;
+	struct fiber *f;
+
+	must(fiber_spawn(waits_in_turn, s, &f) == 0);
+	fib_store_release(&s->waiter, f);
+	while (!fib_load_acquire(&s->done)) {
+		fiber_own_tls_interrupt(f, &s->flag);
+		fiber_yield();
+		fiber_unpark(f);
+		fiber_yield();
+	}
+	must(fiber_join(f, NULL, FIBER_FOREVER) == 0);
+	return NULL;
+}
+
+static void *interrupts(void *arg)
+{
+	struct flagged *s = arg;
+	struct fiber *f;
+
+	while (!fib_load_acquire(&s->done)) {
+		f = fib_load_acquire(&s->waiter);
+		if (f)
+			fiber_own_tls_interrupt(f, &s->flag);
+		sched_yield();
+	}
+	return NULL;
+}
+
+/* After the end of the waiter its record stays mapped, and the flag is clear. */
+static void test_interrupt_ends_only_a_wait_with_the_flag_set(void **state)
+{
+	(void)state;
+	for (unsigned carriers = 1; carriers <= 2; carriers++) {
+		pthread_t thread;
+
+		flagged = (struct flagged){.flag = false};
+		assert_int_equal(pthread_create(&thread, NULL, interrupts, &flagged), 0);
+		carriers_run(carriers, unparks_and_interrupts, &flagged);
+		pthread_join(thread, NULL);
+		assert_int_equal(flagged.woken, WAITS);
+		/* On two carriers the unparker may always be first. */
+		assert_true(carriers > 1 || flagged.ended > 0);
+	}
+}
+
+static void *is_interrupted(void *arg)
+{
+	must(fiber_park(FIBER_FOREVER) == -ECANCELED);
+	must(!fiber_cancelled());
+	must(fiber_park(0) == -ETIMEDOUT);
+	return arg;
+}
+
+static void *interrupts_one(void *arg)
+{
+	bool flag = false;
+	struct fiber *f;
+
+	must(fiber_spawn(is_interrupted, NULL, &f) == 0);
+	await_wait(f);
+	fiber_own_tls_interrupt(f, &flag);
+	must(fiber_state(f) == FIBER_SUSPENDED);
+	if (arg)
+		flag = true;
+	fiber_own_tls_interrupt(f, arg ? &flag : NULL);
+	must(fiber_join(f, NULL, FIBER_FOREVER) == 0);
+	return NULL;
+}
+
+static void test_interrupt_ends_the_wait_and_does_not_cancel(void **state)
+{
+	(void)state;
+	carriers_run(1, interrupts_one, NULL);
+	carriers_run(1, interrupts_one, &flagged);
+}
+
 /* -- misuse -- */
 
 static void *cancels_twice(void *arg)
@@ -379,6 +491,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_cancel_wakes_a_pinned_fiber_that_blocks_its_carrier),
 		cmocka_unit_test(test_cancel_of_a_thread_is_not_asked),
 		cmocka_unit_test(test_cancel_against_arming_and_unpark_always_ends_the_loop),
+		cmocka_unit_test(test_interrupt_ends_only_a_wait_with_the_flag_set),
+		cmocka_unit_test(test_interrupt_ends_the_wait_and_does_not_cancel),
 		cmocka_unit_test(test_cancel_of_a_handle_given_back_is_misuse),
 	};
 
