@@ -246,8 +246,6 @@ def test_tinyproxy(carriers, folder):
 
 
 def test_tinyproxy_ends(carriers, folder):
-    if carriers:
-        raise Skip("a handler with SA_RESTART does not yet end the poll() of main(), as it does on threads")
     with tinyproxy(carriers, folder) as (p, _):
         need(end(p, signal.SIGTERM) == 0, "status %s" % p.returncode)
 

@@ -69,6 +69,27 @@ bool fpx_parks(void)
 	return true;
 }
 
+/*
+ * A carrier's, and then not read, in a fiber without thread-locals of its own. Initial-exec: the
+ * library is never loaded later than the program.
+ */
+static _Thread_local bool unrestarted __attribute__((tls_model("initial-exec")));
+
+static void set_unrestarted(bool is)
+{
+	__atomic_store_n(&unrestarted, is, __ATOMIC_RELAXED);
+}
+
+void fpx_unrestarted(void)
+{
+	set_unrestarted(true);
+}
+
+const bool *fpx_unrestarted_flag(void)
+{
+	return &unrestarted;
+}
+
 int fpx_nonblocking(int fd)
 {
 	const int flags = fpx_system.fcntl(fd, F_GETFL);
@@ -96,8 +117,10 @@ int fpx_may_wait(int fd, int option, int64_t *ret_deadline)
 	if (rc > 0)
 		return on_disk(fd);
 	if (getsockopt(fd, SOL_SOCKET, option, &limit, &size) == 0 &&
-	    (limit.tv_sec || limit.tv_usec))
+	    (limit.tv_sec || limit.tv_usec)) {
 		*ret_deadline = fiber_after(limit.tv_sec * NS_PER_S + limit.tv_usec * 1000);
+		fpx_unrestarted();
+	}
 	return 1;
 }
 
@@ -114,6 +137,7 @@ void (*fpx_on_cancelled)(void) = go_on;
 
 ssize_t fpx_interrupted(ssize_t rc)
 {
+	set_unrestarted(false);
 	if (rc != -ECANCELED)
 		return rc;
 	if (!fiber_cancelled())
@@ -125,8 +149,10 @@ ssize_t fpx_interrupted(ssize_t rc)
 /* Not inlined: errno may have another address than before the wait. */
 __attribute__((noinline)) ssize_t fpx_result(ssize_t n)
 {
-	if (n >= 0)
+	if (n >= 0) {
+		set_unrestarted(false);
 		return n;
+	}
 	errno = (int)-fpx_interrupted(n);
 	return -1;
 }

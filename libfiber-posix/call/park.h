@@ -34,6 +34,15 @@ bool fpx_late(ssize_t n, int64_t deadline);
 extern void (*fpx_on_cancelled)(void);
 
 /*
+ * The caller is about to wait in a call that is never restarted after a handler of a signal has run,
+ * also if the handler has SA_RESTART (signal(7)). Until fpx_interrupted() or fpx_result().
+ */
+void fpx_unrestarted(void);
+
+/* The flag that says so, of a fiber with thread-locals of its own. By the fiber. */
+const bool *fpx_unrestarted_flag(void);
+
+/*
  * rc, a result of libfiber: -EINTR in place of -ECANCELED if the caller is not cancelled, but a signal
  * has interrupted it. fpx_on_cancelled() was called otherwise.
  */

@@ -47,6 +47,7 @@ int fpx_poll_until(struct pollfd *fds, nfds_t n, int64_t deadline)
 	nfds_t i;
 	int rc;
 
+	fpx_unrestarted();
 	if (n == 1 && fds->fd >= 0 && fds->events)
 		rc = poll_one(fds, deadline);
 	else
@@ -147,6 +148,7 @@ static int epoll_until(int fd, struct epoll_event *events, int max, int64_t dead
 {
 	int n, rc;
 
+	fpx_unrestarted();
 	do {
 		n = fpx_system.epoll_wait(fd, events, max, 0);
 		if (n != 0)

@@ -23,8 +23,10 @@
 static int sleep_ns(const struct timespec *time, int64_t *ret_left)
 {
 	const int64_t deadline = fpx_deadline_after(time);
-	int rc = (int)fpx_interrupted(fiber_sleep_until(deadline));
+	int rc;
 
+	fpx_unrestarted();
+	rc = (int)fpx_interrupted(fiber_sleep_until(deadline));
 	*ret_left = deadline - fiber_now();
 	if (rc == 0 || *ret_left < 0)
 		*ret_left = 0;
@@ -51,8 +53,10 @@ int fiber_posix_nanosleep(const struct timespec *time, struct timespec *left)
 
 int fiber_posix_usleep(unsigned us)
 {
-	return fpx_parks() ? (int)fpx_result(fiber_sleep(us * INT64_C(1000)))
-			   : fpx_system.usleep(us);
+	if (!fpx_parks())
+		return fpx_system.usleep(us);
+	fpx_unrestarted();
+	return (int)fpx_result(fiber_sleep(us * INT64_C(1000)));
 }
 
 unsigned fiber_posix_sleep(unsigned seconds)
@@ -81,6 +85,7 @@ static int sleep_until(clockid_t clock, const struct timespec *time)
 							       time->tv_nsec - now.tv_nsec;
 		if (left <= 0)
 			return 0;
+		fpx_unrestarted();
 		rc = (int)fpx_interrupted(fiber_sleep(left < SLICE ? left : SLICE));
 		if (rc < 0)
 			return -rc;

@@ -12,7 +12,33 @@
 #include "call/park.h"
 #include "entry/entry.h"
 #include "system/native.h"
+#include "threads/handlers.h"
 #include "threads/thread.h"
+
+/* -- handlers: libfiber's too -- */
+
+FPX_ENTRY int sigaction(int number, const struct sigaction *action, struct sigaction *before)
+{
+	return fpx_handler_set(number, action, before);
+}
+
+FPX_ENTRY fpx_handler *signal(int number, fpx_handler *handler)
+{
+	return fpx_handler_set_by(fpx_native.signal, number, handler);
+}
+
+FPX_ENTRY fpx_handler *__sysv_signal(int number, fpx_handler *handler)
+{
+	return fpx_handler_set_by(fpx_native.__sysv_signal, number, handler);
+}
+
+FPX_ALIAS(sigaction)
+int __sigaction(int number, const struct sigaction *action, struct sigaction *before) __THROW;
+FPX_ALIAS(signal) fpx_handler *bsd_signal(int number, fpx_handler *handler) __THROW;
+FPX_ALIAS(signal) fpx_handler *ssignal(int number, fpx_handler *handler) __THROW;
+FPX_ALIAS(__sysv_signal) fpx_handler *sysv_signal(int number, fpx_handler *handler) __THROW;
+
+/* -- masks and signals -- */
 
 FPX_ENTRY int pthread_sigmask(int how, const sigset_t *set, sigset_t *before)
 {

@@ -89,6 +89,9 @@
 	X(int, thrd_create, (thrd_t *a, thrd_start_t b, void *c), (a, b, c))                       \
 	X(int, pthread_sigmask, (int a, const sigset_t *b, sigset_t *c), (a, b, c))                \
 	X(int, sigprocmask, (int a, const sigset_t *b, sigset_t *c), (a, b, c))                    \
+	X(int, sigaction, (int a, const struct sigaction *b, struct sigaction *c), (a, b, c))       \
+	X(__sighandler_t, signal, (int a, __sighandler_t b), (a, b))                               \
+	X(__sighandler_t, __sysv_signal, (int a, __sighandler_t b), (a, b))                        \
 	X(int, raise, (int a), (a))                                                                \
 	X(int, sigpending, (sigset_t *a), (a))                                                     \
 	X(int, sigtimedwait, (const sigset_t *a, siginfo_t *b, const struct timespec *c), (a, b, c))\

@@ -165,6 +165,8 @@ static int sem_until(sem_t *sem, clockid_t clock, const struct timespec *at)
 	int64_t deadline;
 	const int rc = fpx_deadline_at(clock, at, &deadline);
 
+	/* Not as signal(7) says, but as the system does it. */
+	fpx_unrestarted();
 	return (int)fpx_result(rc ? -rc : fpx_sem_wait(sem, deadline));
 }
 

@@ -8,6 +8,8 @@
 #define FPX_THREADS_SIGNALS_H
 
 #include <signal.h>
+#include <stdbool.h>
+
 #include <fiber/fiber.h>
 
 /* The mask of a thread that is a fiber. */
@@ -15,6 +17,7 @@ struct fpx_mask {
 	sigset_t blocked;
 	sigset_t pending; /* sent to this thread, which blocks them */
 	sigset_t awaited; /* by sigwait(3), off the carrier: one of these is sent to the process */
+	const bool *unrestarted; /* A: fpx_unrestarted_flag() of the thread; NULL: not yet */
 };
 
 /* A thread begins, with the mask of the one that makes it (NULL: of the calling thread); it ends. */

@@ -136,6 +136,9 @@ static void *run(fiber_fn *fn, void *arg)
 
 	fpx_own_tls = true;
 	fiber_setspecific(start_key, &start);
+	if (self())
+		__atomic_store_n(&self()->mask.unrestarted, fpx_unrestarted_flag(),
+				 __ATOMIC_RELEASE);
 	if (!__sigsetjmp_cancel(start.jump.__cancel_jmp_buf, 0)) {
 		__pthread_register_cancel(&start.jump);
 		start.value = fn(arg);
