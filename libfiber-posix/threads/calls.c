@@ -13,6 +13,7 @@
 #include "threads/barrier.h"
 #include "threads/cond.h"
 #include "threads/deadline.h"
+#include "threads/handlers.h"
 #include "threads/mutex.h"
 #include "threads/once.h"
 #include "threads/rwlock.h"
@@ -189,10 +190,19 @@ int fiber_posix_sem_clockwait(sem_t *sem, clockid_t clock, const struct timespec
 int fiber_posix_sem_post(sem_t *sem)
 {
 	const int rc = fpx_native.sem_post(sem);
+	sigset_t before;
 
-	if (rc == 0)
+	if (rc < 0)
+		return rc;
+	/* In a handler: it must not interrupt itself where it holds locks of libfiber. */
+	if (fpx_at_home()) {
+		fpx_quiet_begin(&before);
 		fpx_sem_wake(sem);
-	return rc;
+		fpx_quiet_end(&before);
+		return 0;
+	}
+	fpx_sem_wake(sem);
+	return 0;
 }
 
 /* -- others -- */

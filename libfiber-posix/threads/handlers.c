@@ -35,8 +35,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* I: NULL until there is a home, and in a forked child. */
 static void (*begun_at_home)(int number, enum fpx_effect effect);
 
-/* Initial-exec: the library is never loaded later than the program. */
-static __thread bool home __attribute__((tls_model("initial-exec")));
+__thread bool fpx_is_home;
 
 static enum fpx_effect effect_of(const struct sigaction *action)
 {
@@ -61,7 +60,7 @@ static void note(int number)
 	const int before = errno;
 	struct sigaction action;
 
-	if (home && fpx_native.sigaction(number, NULL, &action) == 0)
+	if (fpx_is_home && fpx_native.sigaction(number, NULL, &action) == 0)
 		begun_at_home(number, effect_of(&action));
 	errno = before;
 }
@@ -115,15 +114,25 @@ static void show(struct sigaction *action, fpx_handler *was_plain, info_handler 
 		action->sa_handler = was_plain;
 }
 
-/* Without home nothing is put there: then it costs nothing. */
-static void enter(sigset_t *before)
+void fpx_quiet_begin(sigset_t *before)
 {
 	sigset_t all;
 
-	if (!begun_at_home)
-		return;
 	sigfillset(&all);
 	fpx_native.pthread_sigmask(SIG_SETMASK, &all, before);
+}
+
+void fpx_quiet_end(const sigset_t *before)
+{
+	fpx_native.pthread_sigmask(SIG_SETMASK, before, NULL);
+}
+
+/* Without home nothing is put there: then it costs nothing. */
+static void enter(sigset_t *before)
+{
+	if (!begun_at_home)
+		return;
+	fpx_quiet_begin(before);
 	fpx_native.pthread_mutex_lock(&lock);
 }
 
@@ -132,7 +141,7 @@ static void leave(const sigset_t *before)
 	if (!begun_at_home)
 		return;
 	fpx_native.pthread_mutex_unlock(&lock);
-	fpx_native.pthread_sigmask(SIG_SETMASK, before, NULL);
+	fpx_quiet_end(before);
 }
 
 int fpx_handler_set(int number, const struct sigaction *action, struct sigaction *before)
@@ -187,7 +196,7 @@ void fpx_handlers_watch(void (*begun)(int number, enum fpx_effect effect))
 	struct sigaction action;
 
 	begun_at_home = begun;
-	home = true;
+	fpx_is_home = true;
 	for (int n = 1; n < NUMBERS; n++)
 		if (fpx_handler_set(n, NULL, &action) == 0 && is_handler(action.sa_handler))
 			fpx_handler_set(n, &action, NULL);
@@ -197,7 +206,7 @@ void fpx_handlers_forget(void)
 {
 	static const pthread_mutex_t unlocked = PTHREAD_MUTEX_INITIALIZER;
 
-	home = false;
+	fpx_is_home = false;
 	begun_at_home = NULL;
 	lock = unlocked;
 }

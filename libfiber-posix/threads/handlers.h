@@ -4,6 +4,7 @@
 #define FPX_THREADS_HANDLERS_H
 
 #include <signal.h>
+#include <stdbool.h>
 
 /* What the handler of a signal does to a call that waits. */
 enum fpx_effect {
@@ -27,6 +28,19 @@ fpx_handler *fpx_handler_set_by(fpx_set_call *set, int number, fpx_handler *hand
  * those that the program has set before.
  */
 void fpx_handlers_watch(void (*begun)(int number, enum fpx_effect effect));
+
+/* Initial-exec: the library is never loaded later than the program. */
+extern __thread bool fpx_is_home __attribute__((tls_model("initial-exec")));
+
+/* Whether the calling thread is home. */
+static inline bool fpx_at_home(void)
+{
+	return __builtin_expect(fpx_is_home, 0);
+}
+
+/* Block all signals of the calling thread for a moment. */
+void fpx_quiet_begin(sigset_t *before);
+void fpx_quiet_end(const sigset_t *before);
 
 /* In a forked child: no thread is home. */
 void fpx_handlers_forget(void);

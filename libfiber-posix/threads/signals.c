@@ -11,6 +11,10 @@
  * begins on home posts the semaphore that home waits for. Once it has returned, home interrupts the
  * wait of main(): for a handler with SA_RESTART only a wait that is never restarted. A signal for one
  * fiber is sent to home, and the sender interrupts the wait of that fiber.
+ *
+ * To wake a fiber takes locks. Handlers may do that, by sem_post(3) and pthread_kill(3). So home wakes
+ * fibers with all signals blocked. A handler that sends a signal to a fiber cannot wait for home, nor
+ * for the lock of a caller that does. So it leaves the fiber to home.
  */
 #include "threads/signals.h"
 
@@ -43,10 +47,14 @@ static bool leaves;		/* A */
 static bool stays;		/* I: there is a home */
 static pid_t home;		/* I: its number for the system */
 
-/* L first_lock: the fiber of main(), until it ends. */
-static struct fiber *first;
-static const bool *first_unrestarted; /* L first_lock: as in its mask */
-static pthread_mutex_t first_lock = PTHREAD_MUTEX_INITIALIZER;
+/* The fiber of main(), until it ends, and fibers that handlers have sent a signal to. By home with all
+ * signals blocked. */
+static pthread_mutex_t targets_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct target {
+	struct fiber *fiber;
+	const bool *only_if; /* as in fiber_own_tls_interrupt() */
+} first, targets[8];	     /* L targets_lock. first.only_if: as in its mask */
+static unsigned targets_n;   /* L targets_lock */
 
 static uint64_t for_fiber; /* A: signals sent to home for a fiber, whose handler has not begun */
 static unsigned effects;   /* A home and its handlers: 1 << effect of each handler that has begun */
@@ -55,18 +63,20 @@ static unsigned effects;   /* A home and its handlers: 1 << effect of each handl
 
 void fpx_home_serve(struct fiber *fiber)
 {
-	fpx_native.pthread_mutex_lock(&first_lock);
-	first = fiber;
-	first_unrestarted = fpx_unrestarted_flag();
-	fpx_native.pthread_mutex_unlock(&first_lock);
+	fpx_native.pthread_mutex_lock(&targets_lock);
+	first = (struct target){fiber, fpx_unrestarted_flag()};
+	fpx_native.pthread_mutex_unlock(&targets_lock);
 }
 
 void fpx_home_lose(struct fiber *fiber)
 {
-	fpx_native.pthread_mutex_lock(&first_lock);
-	if (first == fiber)
-		first = NULL;
-	fpx_native.pthread_mutex_unlock(&first_lock);
+	fpx_native.pthread_mutex_lock(&targets_lock);
+	if (first.fiber == fiber)
+		first.fiber = NULL;
+	for (unsigned i = 0; i < targets_n; i++)
+		if (targets[i].fiber == fiber)
+			targets[i].fiber = NULL;
+	fpx_native.pthread_mutex_unlock(&targets_lock);
 }
 
 static uint64_t signal_bit(int number)
@@ -89,17 +99,38 @@ static void note(int number, enum fpx_effect effect)
 	__atomic_fetch_or(&effects, 1U << effect, __ATOMIC_RELAXED);
 }
 
-/* Handlers have run: the system would choose the first thread for their signals. */
-static void interrupt(unsigned ran)
+static void interrupt(const struct target *target)
 {
-	const bool any = ran & 1U << FPX_INTERRUPTS;
+	if (target->fiber)
+		fiber_own_tls_interrupt(target->fiber, target->only_if);
+}
 
-	if (!any && !(ran & 1U << FPX_RESTARTS))
+/* Handlers have run: the system would choose the first thread for the signals of the process. */
+static void interrupt_all(unsigned ran)
+{
+	sigset_t before;
+
+	if (!ran)
 		return;
-	fpx_native.pthread_mutex_lock(&first_lock);
-	if (first)
-		fiber_own_tls_interrupt(first, any ? NULL : first_unrestarted);
-	fpx_native.pthread_mutex_unlock(&first_lock);
+	fpx_quiet_begin(&before);
+	fpx_native.pthread_mutex_lock(&targets_lock);
+	if (ran & 1U << FPX_INTERRUPTS)
+		interrupt(&(struct target){first.fiber, NULL});
+	else if (ran & 1U << FPX_RESTARTS)
+		interrupt(&first);
+	while (targets_n)
+		interrupt(&targets[--targets_n]);
+	fpx_native.pthread_mutex_unlock(&targets_lock);
+	fpx_quiet_end(&before);
+}
+
+static void answer_caller(void)
+{
+	sigset_t before;
+
+	fpx_quiet_begin(&before);
+	fiber_sem_post(&answer);
+	fpx_quiet_end(&before);
 }
 
 static unsigned take_effects(void)
@@ -122,14 +153,14 @@ void fpx_home_stay(void)
 		const unsigned ran = take_effects();
 
 		/* EINTR, and no handler has begun: it was set by a system call. */
-		interrupt(rc < 0 && !ran ? 1U << FPX_INTERRUPTS : ran);
+		interrupt_all(rc < 0 && !ran ? 1U << FPX_INTERRUPTS : ran);
 		if (__atomic_load_n(&leaves, __ATOMIC_ACQUIRE))
 			return;
 		if (!__atomic_exchange_n(&called, false, __ATOMIC_ACQUIRE))
 			continue;
 		fpx_native.pthread_sigmask(SIG_SETMASK, &wanted, NULL);
-		interrupt(take_effects());
-		fiber_sem_post(&answer);
+		interrupt_all(take_effects());
+		answer_caller();
 	}
 }
 
@@ -161,8 +192,8 @@ void fpx_home_forget(const sigset_t *mask)
 		fpx_native.pthread_sigmask(SIG_SETMASK, mask, NULL);
 }
 
-/* Make home take `wanted`, and handle what has arrived. With the lock. */
-static void call_home(void)
+/* Make home take `wanted`, and handle what has arrived. sent: by send(), as bits. With the lock. */
+static void call_home(uint64_t sent)
 {
 	if (!stays || leaves)
 		return;
@@ -170,10 +201,10 @@ static void call_home(void)
 	fpx_native.sem_post(&call);
 	fiber_sem_wait(&answer, FIBER_FOREVER);
 	/* Those that are left have no handler. */
-	__atomic_store_n(&for_fiber, 0, __ATOMIC_RELAXED);
+	__atomic_fetch_and(&for_fiber, ~sent, __ATOMIC_RELAXED);
 }
 
-/* Send a signal for a fiber that does not block it. Returns 0 or a positive error. With the lock. */
+/* Send a signal for a fiber that does not block it. Returns 0 or a positive error. */
 static int send(int number)
 {
 	if (!stays || number < 1 || number >= NUMBERS)
@@ -194,7 +225,7 @@ static int handle(struct fiber *fiber, const struct fpx_mask *mask, int number)
 
 	if (rc || !number)
 		return rc;
-	call_home();
+	call_home(signal_bit(number));
 	if (fiber == fiber_self())
 		return 0;
 	if (effect == FPX_INTERRUPTS)
@@ -204,10 +235,45 @@ static int handle(struct fiber *fiber, const struct fpx_mask *mask, int number)
 	return 0;
 }
 
+/* Home is to interrupt the fiber, once all handlers have returned; now, if it will not or has no room. */
+static void leave_to_home(struct fiber *fiber, const bool *only_if)
+{
+	const struct target target = {fiber, only_if};
+	sigset_t before;
+
+	fpx_quiet_begin(&before);
+	fpx_native.pthread_mutex_lock(&targets_lock);
+	if (!leaves && targets_n < sizeof targets / sizeof *targets)
+		targets[targets_n++] = target;
+	else
+		interrupt(&target);
+	fpx_native.pthread_mutex_unlock(&targets_lock);
+	__atomic_fetch_or(&effects, 1U << FPX_NO_HANDLER, __ATOMIC_RELAXED);
+	fpx_native.sem_post(&call);
+	fpx_quiet_end(&before);
+}
+
+/* In a handler on home, without the lock. A signal that the fiber blocks goes to the process. */
+static int signal_from_home(struct fiber *fiber, const struct fpx_mask *mask, int number)
+{
+	const bool *const unrestarted = __atomic_load_n(&mask->unrestarted, __ATOMIC_ACQUIRE);
+	const enum fpx_effect effect = fpx_handler_effect(number);
+
+	if (!number || sigismember(&mask->blocked, number) == 1)
+		return kill(getpid(), number) < 0 ? errno : 0;
+	if (effect == FPX_INTERRUPTS)
+		leave_to_home(fiber, NULL);
+	else if (effect == FPX_RESTARTS && unrestarted)
+		leave_to_home(fiber, unrestarted);
+	return send(number);
+}
+
 int fpx_signal_fiber(struct fiber *fiber, struct fpx_mask *mask, int number)
 {
 	int rc;
 
+	if (fpx_at_home())
+		return signal_from_home(fiber, mask, number);
 	enter();
 	if (!number || sigismember(&mask->blocked, number) != 1)
 		rc = handle(fiber, mask, number);
@@ -248,22 +314,22 @@ static void count(const sigset_t *set, int by)
 static void settle(void)
 {
 	if ((blocks || !sigisemptyset(&wanted)) && recount())
-		call_home();
+		call_home(0);
 }
 
-/* Send what was pending and is not blocked any more. With the lock. */
-static bool release(struct fpx_mask *mask)
+/* Send what was pending and is not blocked any more. Returns it as bits. With the lock. */
+static uint64_t release(struct fpx_mask *mask)
 {
-	bool any = false;
+	uint64_t sent = 0;
 
 	for (int n = 1; n < NUMBERS; n++) {
 		if (sigismember(&mask->pending, n) != 1 || sigismember(&mask->blocked, n) == 1)
 			continue;
 		sigdelset(&mask->pending, n);
-		send(n);
-		any = true;
+		if (send(n) == 0)
+			sent |= signal_bit(n);
 	}
-	return any;
+	return sent;
 }
 
 int fpx_mask_take(struct fpx_mask *mask, const sigset_t *set)
@@ -317,6 +383,7 @@ int fpx_mask_change(struct fpx_mask *mask, int how, const sigset_t *set, sigset_
 {
 	const sigset_t old = mask->blocked;
 	sigset_t next = old;
+	uint64_t sent;
 
 	if (before)
 		*before = old;
@@ -338,8 +405,9 @@ int fpx_mask_change(struct fpx_mask *mask, int how, const sigset_t *set, sigset_
 	count(&old, -1);
 	count(&next, 1);
 	mask->blocked = next;
-	if (release(mask) | recount())
-		call_home();
+	sent = release(mask);
+	if (recount() || sent)
+		call_home(sent);
 	leave();
 	return 0;
 }
