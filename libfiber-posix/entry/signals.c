@@ -7,6 +7,9 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <unistd.h>
+
+#include <fiber/posix.h>
 
 #include "call/off_carrier.h"
 #include "call/park.h"
@@ -83,6 +86,14 @@ FPX_ENTRY int sigpending(sigset_t *ret)
 	if (rc == 0 && mask)
 		sigorset(ret, ret, &mask->pending);
 	return rc;
+}
+
+/* Handlers run on home, which interrupts the fiber as in any other call. */
+FPX_ENTRY int pause(void)
+{
+	return fpx_enters(FPX_CALLER) && fpx_parks() && fpx_thread_mask()
+		       ? fiber_posix_poll(NULL, 0, -1)
+		       : fpx_native.pause();
 }
 
 /* -- wait for a signal: on a thread, which blocks all -- */
