@@ -96,6 +96,15 @@ FPX_ENTRY int pause(void)
 		       : fpx_native.pause();
 }
 
+FPX_ENTRY int sigsuspend(const sigset_t *set)
+{
+	struct fpx_mask *mask = fpx_enters(FPX_CALLER) && fpx_parks() ? fpx_thread_mask() : NULL;
+
+	return mask ? (int)fpx_result(fpx_mask_suspend(mask, set)) : fpx_native.sigsuspend(set);
+}
+
+FPX_ALIAS(sigsuspend) int __sigsuspend(const sigset_t *set) __nonnull((1));
+
 /* -- wait for a signal: on a thread, which blocks all -- */
 
 struct waiting {

@@ -93,6 +93,7 @@
 	X(__sighandler_t, signal, (int a, __sighandler_t b), (a, b))                               \
 	X(__sighandler_t, __sysv_signal, (int a, __sighandler_t b), (a, b))                        \
 	X(int, raise, (int a), (a))                                                                \
+	X(int, sigsuspend, (const sigset_t *a), (a))                                               \
 	X(int, pause, (void), ())                                                                  \
 	X(int, sigpending, (sigset_t *a), (a))                                                     \
 	X(int, sigtimedwait, (const sigset_t *a, siginfo_t *b, const struct timespec *c), (a, b, c))\

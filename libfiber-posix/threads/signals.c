@@ -56,6 +56,8 @@ static struct target {
 } first, targets[8];	     /* L targets_lock. first.only_if: as in its mask */
 static unsigned targets_n;   /* L targets_lock */
 
+static struct fpx_mask *suspended; /* L targets_lock: threads in sigsuspend(2), and their fields */
+
 static uint64_t for_fiber; /* A: signals sent to home for a fiber, whose handler has not begun */
 static unsigned effects;   /* A home and its handlers: 1 << effect of each handler that has begun */
 
@@ -99,10 +101,20 @@ static void note(int number, enum fpx_effect effect)
 	__atomic_fetch_or(&effects, 1U << effect, __ATOMIC_RELAXED);
 }
 
+static void resume(struct fpx_mask *mask)
+{
+	__atomic_store_n(&mask->handled, true, __ATOMIC_RELEASE);
+	fiber_unpark(mask->suspended);
+}
+
 static void interrupt(const struct target *target)
 {
-	if (target->fiber)
-		fiber_own_tls_interrupt(target->fiber, target->only_if);
+	if (!target->fiber)
+		return;
+	for (struct fpx_mask *m = suspended; m; m = m->next)
+		if (m->suspended == target->fiber)
+			resume(m);
+	fiber_own_tls_interrupt(target->fiber, target->only_if);
 }
 
 /* Handlers have run: the system would choose the first thread for the signals of the process. */
@@ -118,6 +130,9 @@ static void interrupt_all(unsigned ran)
 		interrupt(&(struct target){first.fiber, NULL});
 	else if (ran & 1U << FPX_RESTARTS)
 		interrupt(&first);
+	/* Those that block the signal return too early. */
+	for (struct fpx_mask *m = suspended; m && ran & ~(1U << FPX_NO_HANDLER); m = m->next)
+		resume(m);
 	while (targets_n)
 		interrupt(&targets[--targets_n]);
 	fpx_native.pthread_mutex_unlock(&targets_lock);
@@ -216,6 +231,14 @@ static int send(int number)
 	return errno;
 }
 
+/* A handler has run for the fiber alone. */
+static void interrupt_one(struct fiber *fiber, const bool *only_if)
+{
+	fpx_native.pthread_mutex_lock(&targets_lock);
+	interrupt(&(struct target){fiber, only_if});
+	fpx_native.pthread_mutex_unlock(&targets_lock);
+}
+
 /* The fiber does not block the signal. With the lock, so the fiber does not end. */
 static int handle(struct fiber *fiber, const struct fpx_mask *mask, int number)
 {
@@ -226,12 +249,12 @@ static int handle(struct fiber *fiber, const struct fpx_mask *mask, int number)
 	if (rc || !number)
 		return rc;
 	call_home(signal_bit(number));
-	if (fiber == fiber_self())
+	if (fiber == fiber_self() || effect == FPX_NO_HANDLER)
 		return 0;
 	if (effect == FPX_INTERRUPTS)
-		fiber_own_tls_interrupt(fiber, NULL);
-	else if (effect == FPX_RESTARTS && unrestarted)
-		fiber_own_tls_interrupt(fiber, unrestarted);
+		interrupt_one(fiber, NULL);
+	else if (unrestarted)
+		interrupt_one(fiber, unrestarted);
 	return 0;
 }
 
@@ -326,6 +349,8 @@ static uint64_t release(struct fpx_mask *mask)
 		if (sigismember(&mask->pending, n) != 1 || sigismember(&mask->blocked, n) == 1)
 			continue;
 		sigdelset(&mask->pending, n);
+		if (fpx_handler_effect(n) != FPX_NO_HANDLER)
+			__atomic_store_n(&mask->handled, true, __ATOMIC_RELAXED);
 		if (send(n) == 0)
 			sent |= signal_bit(n);
 	}
@@ -410,4 +435,43 @@ int fpx_mask_change(struct fpx_mask *mask, int how, const sigset_t *set, sigset_
 		call_home(sent);
 	leave();
 	return 0;
+}
+
+/* -- sigsuspend -- */
+
+static void suspend_begin(struct fpx_mask *mask)
+{
+	fpx_native.pthread_mutex_lock(&targets_lock);
+	mask->handled = false;
+	mask->suspended = fiber_self();
+	mask->next = suspended;
+	suspended = mask;
+	fpx_native.pthread_mutex_unlock(&targets_lock);
+}
+
+static void suspend_end(const struct fpx_mask *mask)
+{
+	struct fpx_mask **m = &suspended;
+
+	fpx_native.pthread_mutex_lock(&targets_lock);
+	while (*m != mask)
+		m = &(*m)->next;
+	*m = mask->next;
+	fpx_native.pthread_mutex_unlock(&targets_lock);
+}
+
+int fpx_mask_suspend(struct fpx_mask *mask, const sigset_t *set)
+{
+	sigset_t before;
+	int rc = 0;
+
+	suspend_begin(mask);
+	fpx_mask_change(mask, SIG_SETMASK, set, &before);
+	/* A signal that comes before the fiber parks leaves a token. */
+	while (!__atomic_load_n(&mask->handled, __ATOMIC_ACQUIRE) &&
+	       !(rc == -ECANCELED && fiber_cancelled()))
+		rc = fiber_park(FIBER_FOREVER);
+	suspend_end(mask);
+	fpx_mask_change(mask, SIG_SETMASK, &before, NULL);
+	return rc == -ECANCELED ? rc : -EINTR;
 }

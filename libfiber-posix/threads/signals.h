@@ -18,6 +18,11 @@ struct fpx_mask {
 	sigset_t pending; /* sent to this thread, which blocks them */
 	sigset_t awaited; /* by sigwait(3), off the carrier: one of these is sent to the process */
 	const bool *unrestarted; /* A: fpx_unrestarted_flag() of the thread; NULL: not yet */
+
+	/* While the thread is in fpx_mask_suspend(). */
+	struct fpx_mask *next;
+	struct fiber *suspended; /* its fiber */
+	bool handled; /* A: a handler has run for it, or will before the mask has changed */
 };
 
 /* A thread begins, with the mask of the one that makes it (NULL: of the calling thread); it ends. */
@@ -26,6 +31,10 @@ void fpx_mask_end(struct fpx_mask *mask);
 
 /* pthread_sigmask(3). Returns 0 or EINVAL. */
 int fpx_mask_change(struct fpx_mask *mask, int how, const sigset_t *set, sigset_t *before);
+
+/* sigsuspend(2): change the mask, wait until a handler has run for the thread, and change it back.
+ * Returns a negative errno for fpx_result(). By the thread. */
+int fpx_mask_suspend(struct fpx_mask *mask, const sigset_t *set);
 
 /* Take a signal of the set that is pending for the thread: its number, or 0. Then the thread awaits one,
  * until fpx_mask_forget(). */
