@@ -69,6 +69,8 @@ static const struct {
 	{"pthread-once", "for another one to finish the first call",
 	 "pthread_once() with libfiber-posix", "the one that runs the function, when it returns",
 	 "the once"},
+	{"futex", "for a change of a number in memory", "syscall(SYS_futex) with libfiber-posix",
+	 "syscall(SYS_futex)", "the number"},
 	{"pinned", "in a call that blocks its carrier's thread", "none of this version",
 	 "the call itself", NULL},
 };

@@ -126,6 +126,7 @@ static const char *const objects[FIB_WAIT_COUNT] = {
 	[FIB_WAIT_PTHREAD_SEM] = "the semaphore of <semaphore.h>",
 	[FIB_WAIT_PTHREAD_BARRIER] = "the others at the pthread barrier",
 	[FIB_WAIT_PTHREAD_ONCE] = "the first call of the pthread once",
+	[FIB_WAIT_FUTEX] = "the futex",
 };
 
 /* the mutex "cfg" */

@@ -242,6 +242,7 @@ static void put_unfollowed(FILE *out, const struct fib_layout *layout, unsigned 
 		[FIB_WAIT_PTHREAD_SEM] = {"pthread semaphore", "pthread semaphores"},
 		[FIB_WAIT_PTHREAD_BARRIER] = {"pthread barrier", "pthread barriers"},
 		[FIB_WAIT_PTHREAD_ONCE] = {"pthread once", "pthread onces"},
+		[FIB_WAIT_FUTEX] = {"futex", "futexes"},
 	};
 	char word[64];
 

@@ -98,7 +98,8 @@
 	X(int, sigpending, (sigset_t *a), (a))                                                     \
 	X(int, sigtimedwait, (const sigset_t *a, siginfo_t *b, const struct timespec *c), (a, b, c))\
 	X(int, sigwaitinfo, (const sigset_t *a, siginfo_t *b), (a, b))                             \
-	X(int, sigwait, (const sigset_t *a, int *b), (a, b))
+	X(int, sigwait, (const sigset_t *a, int *b), (a, b))                                       \
+	X(long, syscall, (long a, long b, long c, long d, long e, long f, long g), (a, b, c, d, e, f, g))
 /* Those that can only block. */
 #define FPX_NATIVE_SLOW(X)                                                                        \
 	X(int, system, (const char *a), (a))                                                       \

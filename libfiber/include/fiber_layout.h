@@ -116,6 +116,7 @@ enum fib_wait_kind {
 	FIB_WAIT_PTHREAD_SEM,
 	FIB_WAIT_PTHREAD_BARRIER,
 	FIB_WAIT_PTHREAD_ONCE,
+	FIB_WAIT_FUTEX,
 	FIB_WAIT_COUNT
 };
 /* The words for these kinds, in their order. */
@@ -124,7 +125,7 @@ enum fib_wait_kind {
 		"rwlock-write", "cond", "sem", "event", "barrier", "once", "waitgroup", "group", \
 		"chan-send", "chan-recv", "select", "fd", "timer", "offload", "op", "pinned",    \
 		"pthread-mutex", "pthread-cond", "pthread-rwlock", "pthread-sem",                \
-		"pthread-barrier", "pthread-once"
+		"pthread-barrier", "pthread-once", "futex"
 #define FIB_LAYOUT_WAITS	 32
 #define FIB_LAYOUT_PTHREAD_OWNER 24u /* where a pthread_mutex_t has its owner as below */
 

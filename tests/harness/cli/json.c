@@ -122,7 +122,7 @@ void json_promise_fiber(const json_t *fiber, bool frames)
 			       " yield sleep park predicate join mutex rwlock-read rwlock-write"
 			       " cond sem event barrier once waitgroup group chan-send chan-recv"
 			       " select fd timer offload op pinned pthread-mutex pthread-cond"
-			       " pthread-rwlock pthread-sem pthread-barrier pthread-once "));
+			       " pthread-rwlock pthread-sem pthread-barrier pthread-once futex "));
 	}
 	json_promise(json_object_get(fiber, "stack"), "stack", JSON_STACK);
 	json_promise(json_object_get(fiber, "spawn"), "spawn", JSON_SPAWN);

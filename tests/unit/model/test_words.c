@@ -140,7 +140,7 @@ static void test_every_wait_kind_has_the_promised_word(void **state)
 		"pinned",	"pthread-mutex",
 		"pthread-cond", "pthread-rwlock",
 		"pthread-sem",	"pthread-barrier",
-		"pthread-once",
+		"pthread-once", "futex",
 	};
 	unsigned i;
 
