@@ -20,94 +20,15 @@ import socket
 import ssl
 import subprocess
 import sys
-import tempfile
 import threading
-import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-BUILD = pathlib.Path(os.environ.get("FIBER_BUILD", ROOT / "build")).resolve()
-FIBERIZE = str(BUILD / "bin/fiberize")
-CARRIERS = (1, 2, 4)
+sys.dont_write_bytecode = True
+from fiberized import (  # pylint: disable=wrong-import-position
+    BUILD, CARRIERS, FIBERIZE, PATIENCE, Skip, ask, call, end, fibers, free_port, main, need, on_each, program, started,
+    wait_until)
+
 CLIENTS = 200
 BODY = b"".join(hashlib.sha256(b"%d" % i).digest() for i in range(2000))
-PATIENCE = 20  # s, for what takes milliseconds
-
-
-class Skip(Exception):
-    """Why a test cannot run here."""
-
-
-def need(truth, said):
-    if not truth:
-        raise AssertionError(said)
-
-
-def program(name, package):
-    path = shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
-    if not path:
-        raise Skip("%s is missing (package %s, make deps)" % (name, package))
-    return path
-
-
-def call(command, **options):
-    return subprocess.run([str(word) for word in command], capture_output=True, timeout=PATIENCE, check=False, **options)
-
-
-def fibers(carriers):
-    """The words before a command; none: threads."""
-    return [FIBERIZE, "--carriers", carriers, "--"] if carriers else []
-
-
-def ask(*words):
-    """The output of fiberctl."""
-    p = call([BUILD / "bin/fiberctl", *words], text=True)
-    need(p.returncode in (0, 4), "fiberctl %s: %d %s" % (words, p.returncode, p.stderr))
-    return p.stdout
-
-
-# -- programs that are started and ended --
-
-def free_port():
-    """A port that the kernel has just chosen."""
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
-def wait_until(true, what):
-    end = time.monotonic() + PATIENCE
-    while not true():
-        need(time.monotonic() < end, "not in %d s: %s" % (PATIENCE, what))
-        time.sleep(0.02)
-
-
-def answers(family, address):
-    with socket.socket(family) as s:
-        return s.connect_ex(address) == 0
-
-
-@contextlib.contextmanager
-def started(folder, command, family, address):
-    """A server that accepts connections there."""
-    with open(folder / "said", "wb") as said:
-        p = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=said, stderr=said)
-    try:
-        wait_until(lambda: p.poll() is not None or answers(family, address), "%s is ready" % command[-1])
-        need(p.poll() is None, "ended: " + (folder / "said").read_text(errors="replace"))
-        yield p
-    finally:
-        if p.poll() is None:
-            p.kill()
-        p.wait()
-
-
-def end(p, number):
-    """Send a signal. Returns the exit status."""
-    p.send_signal(number)
-    try:
-        return p.wait(PATIENCE)
-    except subprocess.TimeoutExpired:
-        raise AssertionError("signal %d did not end it in %d s" % (number, PATIENCE)) from None
 
 
 # -- clients: many at once --
@@ -558,38 +479,11 @@ OWN = [
 
 
 def tests():
-    for name, test in OWN:
-        yield "fiberize: " + name, test
-    for carriers in CARRIERS:
-        for name, test in RUNS:
-            yield "%s, on %d carrier%s" % (name, carriers, "s"[:carriers != 1]), lambda folder, t=test, c=carriers: t(c, folder)
-
-
-def main():
     global ORIGIN
-    if os.environ.get("FIBER_SAN"):
-        print("1..0 # SKIP nothing can be preloaded before the runtime of a sanitizer")
-        return 0
     ORIGIN = Origin()
-    number = failed = 0
-    wanted = sys.argv[1:]
-    for name, test in tests():
-        if wanted and not any(word in name for word in wanted):
-            continue
-        number += 1
-        with tempfile.TemporaryDirectory() as folder:
-            try:
-                test(pathlib.Path(folder))
-                print("ok %d - %s" % (number, name), flush=True)
-            except Skip as why:
-                print("ok %d # SKIP %s: %s" % (number, name, why), flush=True)
-            except Exception as wrong:  # pylint: disable=broad-except
-                failed += 1
-                print("not ok %d - %s" % (number, name), flush=True)
-                print("# %s: %s" % (type(wrong).__name__, str(wrong).replace("\n", "\n# ")), file=sys.stderr)
-    print("1..%d" % number)
-    return 1 if failed else 0
+    yield from (("fiberize: " + name, test) for name, test in OWN)
+    yield from on_each(RUNS, CARRIERS)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(tests))
