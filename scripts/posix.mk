@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 # posix.mk - libfiber-posix: blocking calls of POSIX park the fiber
 #
-# make bench-posix     what its calls cost in a thread and in a fiber
+# make bench-posix                what its calls cost in a thread and in a fiber
+# make bench-redis [REPEATS=7]    1,000 clients of redis on fibers and on threads: CPU of a request
+# make bench-tunnels [TUNNELS=n]  tunnels through tinyproxy, on threads and run by fiberize: CPU and memory
 
 POSIX_SRC  := $(wildcard libfiber-posix/*/*.c)
 POSIX_OBJ  := $(POSIX_SRC:%.c=$(BUILD)/obj/%.o)
@@ -115,3 +117,23 @@ $(BUILD)/bench/posix $(BUILD)/bench/posix_by_call: $(BUILD)/bench/%: bench/%.c $
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(PUB_INC) $(POSIX_INC) $(CFLAGS) -o $@ $(filter %.c,$^) $(LDFLAGS) -L$(BUILD)/lib -lfiber-posix -lfiber \
 		-Wl,-rpath,'$$ORIGIN/../lib'
+
+# Not built where libhiredis is missing: run.py says so.
+.PHONY: bench-redis
+bench-redis: $(BUILD)/bench/redis/threads $(BUILD)/bench/redis/fibers $(BUILD)/bin/fiberize
+	@python3 -B bench/redis/run.py --build $(abspath $(BUILD)) --repeats $(REPEATS)
+$(BUILD)/bench/redis/threads: POSIX_BESIDE =
+$(BUILD)/bench/redis/fibers: POSIX_BESIDE = -Wl,--no-as-needed -lfiber-posix -lfiber
+$(BUILD)/bench/redis/%: bench/redis/%.c bench/redis/client.c $(BUILD)/lib/libfiber-posix.so $(wildcard bench/*.h bench/redis/*.h)
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	@rm -f $@
+	$(Q)! pkg-config --exists hiredis || $(CC) $(CPPFLAGS) -I. $(PUB_INC) $(CFLAGS) -o $@ $(filter %.c,$^) $(LDFLAGS) \
+		-L$(BUILD)/lib $(POSIX_BESIDE) -Wl,-rpath,'$$ORIGIN/../../lib' $$(pkg-config --libs hiredis) -pthread
+
+# TUNNELS=10000 takes minutes, and two descriptors for each.
+TUNNELS ?= 2000
+.PHONY: bench-tunnels
+bench-tunnels: $(BUILD)/bin/fiberize $(BUILD)/lib/libfiber-posix.so
+	@python3 -B bench/tunnels/run.py --build $(abspath $(BUILD)) --tunnels $(TUNNELS) \
+		--repeats $(if $(filter file,$(origin REPEATS)),3,$(REPEATS))
