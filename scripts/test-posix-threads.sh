@@ -213,6 +213,54 @@ int main()
 }
 END
 
+# Three fibers and a thread take turns at a variable of C++20, which waits and wakes by futex(2) through syscall(2).
+cat >"$tmp/turns.cc" <<'END'
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+
+#include <fiber.h>
+
+static std::atomic<int> turn;
+static int count;
+
+static void *take_turns(void *arg)
+{
+	const int me = (int)(long)arg;
+
+	for (int i = 0; i < 100; i++) {
+		for (int now = turn; now % 4 != me; now = turn)
+			turn.wait(now);
+		count++;
+		turn++;
+		turn.notify_all();
+	}
+	return NULL;
+}
+
+int main(int, char **argv)
+{
+	struct fiber_runtime_options options = {};
+	struct fiber_runtime *rt;
+	struct fiber *fibers[3];
+
+	options.size = sizeof options;
+	options.carriers = (unsigned)std::atoi(argv[1]);
+	options.control_path = "";
+	if (fiber_runtime_start(&options, &rt))
+		return 1;
+	for (long i = 0; i < 3; i++)
+		fiber_runtime_spawn(rt, NULL, take_turns, (void *)i, &fibers[i]);
+	std::thread thread(take_turns, (void *)3L);
+	for (int i = 0; i < 3; i++)
+		fiber_join(fibers[i], NULL, FIBER_FOREVER);
+	thread.join();
+	std::printf("%d\n", count);
+	return 0;
+}
+END
+
 # Two fibers that cross, and a thread behind them.
 cat >"$tmp/cross.c" <<'END'
 #include <fiber.h>
@@ -389,6 +437,12 @@ in_cxx() {
 		says "200 200 200 2" "$tmp/locks.cxx"
 }
 
+by_futex() {
+	# shellcheck disable=SC2086 # options
+	"${CXX:-c++}" -std=c++20 -O2 $headers "$tmp/turns.cc" -o "$tmp/turns" $shared -lfiber-posix -lfiber &&
+		says 400 "$tmp/turns" 1 && says 400 "$tmp/turns" 2
+}
+
 by_hand_static() {
 	# shellcheck disable=SC2086 # options
 	"$cc" -O2 -static -DBY_HAND $headers "$tmp/locks.c" -o "$tmp/static" "$build/lib/libfiber-posix.a" "$build/lib/libfiber.a" \
@@ -547,6 +601,7 @@ deadlock_is_named() {
 prove "a fiber that parks with a lock stops no other, in C" in_c
 prove "a deadlock of fibers and pthread mutexes is found and named" deadlock_is_named
 prove "a fiber that parks with a lock stops no other, in C++" in_cxx
+prove "fibers and a thread wait by futex(2)" by_futex
 prove "locks by hand in a static program" by_hand_static
 prove "locks by hand, linked with the archive" in_archive
 prove "a thread that was made before main, children and the end of the program" ends_once
