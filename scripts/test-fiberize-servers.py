@@ -194,9 +194,6 @@ def mariadb(carriers, folder):
                "--innodb-buffer-pool-size=16M", "--innodb-log-file-size=4M"]
     if os.geteuid() == 0:
         command.append("--user=root")
-    if carriers == 1:
-        # A thread waits for it in liburing, which makes the system call itself, and keeps a carrier.
-        command.append("--innodb-use-native-aio=OFF")
     (folder / "data").mkdir(mode=0o700, exist_ok=True)
     with started(folder, command, socket.AF_UNIX, str(folder / "socket")) as p:
         yield p, [str(word) for word in client]
