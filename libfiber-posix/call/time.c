@@ -2,6 +2,9 @@
 /*
  * time.c - sleep and yield
  *
+ * A program that waits for another thread in a loop of very short sleeps counts on it that others run
+ * meanwhile. A sleep that is over before the fiber has parked yields.
+ *
  * A sleep until a time of a clock that can be set is made of short ones, since the clock may be set
  * meanwhile. A sleep by a clock of CPU time is made on another thread.
  */
@@ -19,14 +22,23 @@
 #define NS_PER_S INT64_C(1000000000)
 #define SLICE	 NS_PER_S
 
+#define SHORT INT64_C(1000) /* ns; a switch takes less */
+
+/* Returns what fiber_sleep_until() returns. */
+static int sleep_to(int64_t deadline)
+{
+	fpx_unrestarted();
+	if (deadline - fiber_now() < SHORT)
+		fiber_yield();
+	return fiber_sleep_until(deadline);
+}
+
 /* Sleep for ns. *ret_left: what was not slept. Returns 0 or a negative errno. */
 static int sleep_ns(const struct timespec *time, int64_t *ret_left)
 {
 	const int64_t deadline = fpx_deadline_after(time);
-	int rc;
+	const int rc = (int)fpx_interrupted(sleep_to(deadline));
 
-	fpx_unrestarted();
-	rc = (int)fpx_interrupted(fiber_sleep_until(deadline));
 	*ret_left = deadline - fiber_now();
 	if (rc == 0 || *ret_left < 0)
 		*ret_left = 0;
@@ -55,8 +67,7 @@ int fiber_posix_usleep(unsigned us)
 {
 	if (!fpx_parks())
 		return fpx_system.usleep(us);
-	fpx_unrestarted();
-	return (int)fpx_result(fiber_sleep(us * INT64_C(1000)));
+	return (int)fpx_result(sleep_to(fiber_after(us * INT64_C(1000))));
 }
 
 unsigned fiber_posix_sleep(unsigned seconds)
