@@ -24,7 +24,7 @@ import threading
 
 sys.dont_write_bytecode = True
 from fiberized import (  # pylint: disable=wrong-import-position
-    BUILD, CARRIERS, FIBERIZE, PATIENCE, Skip, ask, call, end, fibers, free_port, main, need, on_each, program, started,
+    BUILD, CARRIERS, FIBERIZE, PATIENCE, ROOT, Skip, ask, call, end, fibers, free_port, main, need, on_each, program, started,
     wait_until)
 
 CLIENTS = 200

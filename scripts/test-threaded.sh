@@ -9,7 +9,7 @@
 # The library of asks.c.
 "$cc" -std=gnu11 -O2 -Wall -Wextra -fPIC -shared -o "$tmp/libearly.so" fixtures/threaded/early.c || exit 1
 
-programs='threaded cancelled children mistakes loaded asks handlers interrupted futexes'
+programs='threaded cancelled children mistakes loaded asks greed handlers interrupted futexes'
 for program in $programs; do
 	"$cc" -std=gnu11 -O2 -Wall -Wextra -o "$tmp/$program" "fixtures/threaded/$program.c" -pthread -Wl,--as-needed \
 		-L"$tmp" -learly -Wl,-rpath,"$tmp" || exit 1

@@ -180,6 +180,20 @@ static void publish(struct model *m, struct actor *a)
 		a->at = DONE;
 }
 
+/* enter_sleep() */
+static void lie_down(struct model *m, unsigned c)
+{
+	struct actor *a = &m->actor[c];
+
+	a->beyond = full(m, broken != ALL_BEYOND);
+	m->order[1] = m->order[0];
+	m->order[0] = (uint8_t)(c + 1);
+	a->listed = 1;
+	a->searching = 0;
+	m->searching--;
+	m->sleeping++;
+}
+
 /* The steps from "I looked everywhere" to being awake again. False: the carrier sleeps. */
 static bool step_sleep(struct model *m, unsigned c)
 {
@@ -200,13 +214,7 @@ static bool step_sleep(struct model *m, unsigned c)
 			return true;
 		}
 		a->asked = 0;
-		a->beyond = full(m, broken != ALL_BEYOND);
-		m->order[1] = m->order[0];
-		m->order[0] = (uint8_t)(c + 1);
-		a->listed = 1;
-		a->searching = 0;
-		m->searching--;
-		m->sleeping++;
+		lie_down(m, c);
 		a->at = LAST_LOOK;
 		if (broken == NO_LAST_LOOK || a->saw)
 			a->at = a->saw == 2 ? GET_UP : TAKE_POLLER;
