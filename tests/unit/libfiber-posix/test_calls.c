@@ -221,7 +221,7 @@ static void test_calls_of_a_cancelled_fiber_wait_on(void **state)
 	for (i = 0; i < sizeof waits / sizeof *waits; i++) {
 		begin(&waits[i], true);
 		fiber = inside_suspended(wait_and_give, (void *)&waits[i]);
-		fiber_own_tls_interrupt(fiber);
+		fiber_own_tls_interrupt(fiber, NULL);
 		fiber_cancel(fiber);
 		harness_await_suspended(fiber);
 		waits[i].release();
@@ -256,7 +256,7 @@ static void test_calls_of_a_fiber_that_is_interrupted_wait_on(void **state)
 		begin(&waits[i], true);
 		fiber = inside_suspended(wait_and_give, (void *)&waits[i]);
 		for (int times = 0; times < 3; times++) {
-			fiber_own_tls_interrupt(fiber);
+			fiber_own_tls_interrupt(fiber, NULL);
 			harness_await_suspended(fiber);
 		}
 		waits[i].release();
