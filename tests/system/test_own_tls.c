@@ -279,6 +279,56 @@ static void test_a_child_has_the_values_of_the_fiber_that_forked(void **state)
 	expect_in_own(fork_and_exec);
 }
 
+/* -- a child that makes threads. Once those that have ended have more stack than the C library keeps, 40
+ * MiB, it frees the oldest: those of the parent's threads. -- */
+
+#define THREADS 24u
+
+static pthread_barrier_t all_there;
+
+static void *meet(void *arg)
+{
+	pthread_barrier_wait(&all_there);
+	return arg;
+}
+
+static int make_threads(void)
+{
+	pthread_t threads[THREADS];
+	pthread_attr_t large;
+
+	pthread_attr_init(&large);
+	pthread_attr_setstacksize(&large, 8u << 20);
+	pthread_barrier_init(&all_there, NULL, THREADS + 1);
+	for (unsigned i = 0; i < THREADS; i++)
+		if (pthread_create(&threads[i], &large, meet, NULL))
+			return 1;
+	pthread_barrier_wait(&all_there);
+	for (unsigned i = 0; i < THREADS; i++)
+		if (pthread_join(threads[i], NULL))
+			return 2;
+	for (unsigned i = 0; i < ROUNDS; i++)
+		usleep(10);
+	return 0;
+}
+
+static void *fork_and_make_threads(void *arg)
+{
+	int status = 1;
+	const pid_t pid = fork();
+
+	if (!pid)
+		_exit(make_threads());
+	CHECK(pid > 0 && waitpid(pid, &status, 0) == pid && status == 0);
+	return arg;
+}
+
+static void test_a_child_goes_on_when_the_stacks_of_its_parents_threads_are_freed(void **state)
+{
+	(void)state;
+	expect_in_own(fork_and_make_threads);
+}
+
 static void *make_thread(void *arg)
 {
 	pthread_t thread;
@@ -364,6 +414,8 @@ int main(void)
 		cmocka_unit_test(test_the_c_library_sees_a_thread),
 		cmocka_unit_test(test_user_ids_are_changed_while_fibers_run),
 		cmocka_unit_test(test_a_child_has_the_values_of_the_fiber_that_forked),
+		cmocka_unit_test(
+			test_a_child_goes_on_when_the_stacks_of_its_parents_threads_are_freed),
 		cmocka_unit_test(test_a_fiber_makes_a_thread),
 		cmocka_unit_test(
 			test_the_thread_pointer_is_moved_by_a_call_where_the_kernel_wants_it),
