@@ -43,7 +43,10 @@ static int stop_server(void **state)
 	return 0;
 }
 
-/* By TCP hiredis connects without blocking and polls; by a UNIX socket it connects blocking. */
+/*
+ * hiredis connects without blocking. By TCP it polls then; by a UNIX socket it fails if the server's backlog
+ * of 511 is full, on threads too.
+ */
 static redisContext *connected(long i)
 {
 	return i % 2 ? redisConnect("127.0.0.1", port) : redisConnectUnix(socket_path);
