@@ -140,7 +140,7 @@ static void decode_end(const struct fib_layout *layout, const void *bytes, struc
 static void decode_wait(const struct fib_layout *layout, const void *bytes, int64_t now,
 			struct fib_row *row)
 {
-	const bool running = row->state == FIBER_RUNNING;
+	const bool running = (row->seq & 1) != 0;
 
 	if (!fib_row_waits(row->state, row->wait_kind, running, row->pins)) {
 		row->wait_kind = FIB_WAIT_NONE;
