@@ -3,7 +3,7 @@
 #
 # make bench-posix                what its calls cost in a thread and in a fiber
 # make bench-redis [REPEATS=7]    1,000 clients of redis on fibers and on threads: CPU of a request
-# make bench-tunnels [TUNNELS=n]  tunnels through tinyproxy, on threads and run by fiberize: CPU and memory
+# make bench-tunnels [PROGRAM=stunnel4] [TUNNELS=n]   connections to servers, on threads and run by fiberize: CPU and memory
 
 POSIX_SRC  := $(wildcard libfiber-posix/*/*.c)
 POSIX_OBJ  := $(POSIX_SRC:%.c=$(BUILD)/obj/%.o)
@@ -135,5 +135,5 @@ $(BUILD)/bench/redis/%: bench/redis/%.c bench/redis/client.c $(BUILD)/lib/libfib
 TUNNELS ?= 2000
 .PHONY: bench-tunnels
 bench-tunnels: $(BUILD)/bin/fiberize $(BUILD)/lib/libfiber-posix.so
-	@python3 -B bench/tunnels/run.py --build $(abspath $(BUILD)) --tunnels $(TUNNELS) \
+	@python3 -B bench/tunnels/run.py --build $(abspath $(BUILD)) --tunnels $(TUNNELS) --program "$(PROGRAM)" \
 		--repeats $(if $(filter file,$(origin REPEATS)),3,$(REPEATS))

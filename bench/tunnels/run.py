@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""run.py - many tunnels through tinyproxy at once, on threads and with its threads as fibers: its CPU time and memory
+"""run.py - many connections to servers at once, on threads and with their threads as fibers: their CPU time and memory
 
-tinyproxy has a thread for each tunnel. A repeat starts it on threads and by fiberize, in turns. The script opens all tunnels by CONNECT,
-reads the resident size, sends messages through all tunnels that an echo server in another process sends back, and reads the CPU
-time. A tunnel takes two descriptors of tinyproxy: if fewer are allowed, there are fewer tunnels. Prints medians.
+The servers have a thread for each connection. A repeat starts one on threads and by fiberize, in turns. The script opens all
+connections, reads the resident size, makes requests in all connections, and reads the CPU time. An echo server in another process is
+behind proxies. If the descriptors that are allowed do not suffice, there are fewer connections. While they are open, fiberctl is asked
+about them. Prints medians.
 """
 import argparse
 import asyncio
@@ -12,7 +13,6 @@ import os
 import pathlib
 import re
 import resource
-import shutil
 import socket
 import statistics
 import subprocess
@@ -20,9 +20,10 @@ import sys
 import tempfile
 import time
 
-MESSAGE = b"m" * 1000
-SPARE = 100  # descriptors beside those of tunnels
-AT_ONCE = 200  # tunnels that are being opened
+from look import look
+from programs import PROGRAMS, SPARE, Start
+
+AT_ONCE = 200  # connections that are being opened
 CPU_TARGET, RSS_TARGET = 0.9, 0.5  # times what threads take
 PATIENCE = 300  # s
 
@@ -43,48 +44,6 @@ async def serve():
     await asyncio.Event().wait()
 
 
-class Tunnel(asyncio.Protocol):
-    """A client of a tunnel."""
-
-    def __init__(self, port):
-        self.port, self.left, self.missing = port, 0, 0
-        self.head = b""
-        self.done = asyncio.get_running_loop().create_future()  # the tunnel is open, or all rounds are made
-
-    def connection_made(self, transport):
-        self.transport = transport
-        transport.write(b"CONNECT 127.0.0.1:%d HTTP/1.0\r\n\r\n" % self.port)
-
-    def data_received(self, data):
-        if not self.left:
-            self.head += data
-            if b"\r\n\r\n" in self.head:
-                self.end(self.head.split()[1] == b"200")
-            return
-        self.missing -= len(data)
-        if self.missing == 0:
-            self.left -= 1
-            if self.left:
-                self.send()
-            else:
-                self.end(True)
-
-    def end(self, well):
-        if not self.done.done():
-            self.done.set_result(well)
-
-    def connection_lost(self, exc):
-        self.end(False)
-
-    def send(self):
-        self.missing = len(MESSAGE)
-        self.transport.write(MESSAGE)
-
-    def begin(self, rounds):
-        self.left, self.done = rounds, asyncio.get_running_loop().create_future()
-        self.send()
-
-
 def status(pid):
     """Resident size and page tables in bytes, and threads."""
     text = pathlib.Path("/proc/%d/status" % pid).read_text()
@@ -103,53 +62,71 @@ def cpu(pid):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-async def use(pid, proxy, origin, options):
-    """What tinyproxy takes: {name: value}."""
+async def opened(connect, many):
+    """That many clients."""
     gate = asyncio.Semaphore(AT_ONCE)
 
-    async def opened():
+    async def one():
         async with gate:
-            _, tunnel = await asyncio.get_running_loop().create_connection(lambda: Tunnel(origin), "127.0.0.1", proxy)
-            if not await asyncio.wait_for(tunnel.done, PATIENCE):
-                raise RuntimeError("a tunnel was refused")
-            return tunnel
+            _, client = await connect()
+            if not await asyncio.wait_for(client.done, PATIENCE):
+                raise RuntimeError("a connection was refused")
+            return client
 
-    empty, stacks = status(pid)[0], kernel_stacks()
-    tunnels = await asyncio.gather(*(opened() for _ in range(options.tunnels)))
+    return await asyncio.gather(*(one() for _ in range(many)))
+
+
+async def use(pid, connect, stacks, inspect, options):
+    """What the server takes: {name: value}, and what inspect() says while all connections are open."""
+    empty = status(pid)[0]
+    clients = await opened(connect, options.tunnels)
     size, tables, threads = status(pid)
     stacks = kernel_stacks() - stacks
     before = cpu(pid)
-    for tunnel in tunnels:
-        tunnel.begin(options.rounds)
-    good = await asyncio.wait_for(asyncio.gather(*(tunnel.done for tunnel in tunnels)), PATIENCE)
+    for client in clients:
+        client.begin(options.rounds)
+    good = await asyncio.wait_for(asyncio.gather(*(client.done for client in clients)), PATIENCE)
     if not all(good):
-        raise RuntimeError("%d tunnels were lost" % good.count(False))
+        raise RuntimeError("%d connections were lost" % good.count(False))
     used = {"CPU to open": before, "CPU": cpu(pid) - before, "RSS": size, "RSS of an idle one": empty, "RSS after": status(pid)[0],
             "page tables": tables, "kernel stacks, more": stacks, "threads": threads}
+    said = inspect()
     if options.look:
         print(pid, file=sys.stderr)
         await asyncio.sleep(options.look)
-    for tunnel in tunnels:
-        tunnel.transport.abort()
-    return used
+    for client in clients:
+        client.transport.abort()
+    return used, said
 
 
-def measure(prefix, origin, options):
-    with tempfile.TemporaryDirectory() as folder, socket.socket() as s:
+def wait_ready(p, address, said):
+    """Wait until the server accepts connections."""
+    while True:
+        family = socket.AF_UNIX if isinstance(address, str) else socket.AF_INET
+        with socket.socket(family) as s, contextlib.suppress(ConnectionRefusedError, FileNotFoundError):
+            s.connect(address)
+            return
+        if p.poll() is not None:
+            raise RuntimeError("it has ended: " + said.read_text(errors="replace"))
+        time.sleep(0.02)
+
+
+def measure(program, prefix, origin, options):
+    with tempfile.TemporaryDirectory() as name, socket.socket() as s:
         s.bind(("127.0.0.1", 0))
-        port = s.getsockname()[1]
+        start = Start(pathlib.Path(name), s.getsockname()[1], origin, options.tunnels)
         s.close()
-        conf = pathlib.Path(folder) / "conf"
-        conf.write_text("Port %d\nListen 127.0.0.1\nTimeout 600\nMaxClients %d\nLogLevel Critical\n" % (port, options.tunnels + SPARE))
-        with subprocess.Popen([*prefix, shutil.which("tinyproxy"), "-d", "-c", conf], stdout=subprocess.DEVNULL) as p:
+        said = start.folder / "said"
+        command = [*prefix, *program.command(start)]
+        stacks = kernel_stacks()
+        with open(said, "wb") as file, subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=file, stderr=file) as p:
+            async def run():
+                connect = program.connector(start, asyncio.get_running_loop())
+                return await use(p.pid, connect, stacks, lambda: prefix and look(options.build, p.pid, options.tunnels), options)
+
             try:
-                while True:
-                    with contextlib.suppress(ConnectionRefusedError), socket.create_connection(("127.0.0.1", port)):
-                        break
-                    if p.poll() is not None:
-                        raise RuntimeError("tinyproxy has ended")
-                    time.sleep(0.02)
-                return asyncio.run(use(p.pid, port, origin, options))
+                wait_ready(p, program.address(start), said)
+                return asyncio.run(run())
             finally:
                 p.kill()
 
@@ -158,9 +135,9 @@ def number(key, value):
     return "%.2f s" % value if key in ("CPU to open", "CPU") else "%d" % value if key == "threads" else "%.1f MB" % (value / 1e6)
 
 
-def report(options, samples):
-    print("%s tunnels through tinyproxy, %d messages of %d bytes in each, %d carriers (medians of %d)"
-          % (format(options.tunnels, ","), options.rounds, len(MESSAGE), options.carriers, options.repeats))
+def report(program, many, options, samples, said):
+    print("%s %s, %d requests in each, %d carriers (medians of %d)"
+          % (format(many, ","), program.title, options.rounds, options.carriers, options.repeats))
     for key in samples["threads"][0]:
         threads, fibers = (statistics.median(s[key] for s in samples[who]) for who in ("threads", "fibers"))
         line = "%-20s threads %12s   fibers %12s" % (key, number(key, threads), number(key, fibers))
@@ -169,40 +146,55 @@ def report(options, samples):
             ratio = fibers / threads
             line += "   %.2f x (target %.1f x: %s)" % (ratio, target, "met" if ratio <= target else "MISSED")
         print(line)
+    print("fiberctl: %s" % said, flush=True)
+
+
+def compare(program, origin, options):
+    """Run a program on threads and by fiberize, and print what it takes."""
+    package = program.missing()
+    if package:
+        print("%s: package %s is missing (make deps)" % (program.name, package))
+        return
+    allowed = (resource.getrlimit(resource.RLIMIT_NOFILE)[1] - SPARE) // program.descriptors
+    many = options.tunnels
+    if many > allowed:
+        print("%s: the descriptors allow %d connections instead of %d" % (program.name, allowed, many))
+        many = allowed
+    here = argparse.Namespace(**{**vars(options), "tunnels": many})
+    ways = {"threads": [], "fibers": [str(options.build / "bin/fiberize"), "--carriers", str(options.carriers), "--"]}
+    samples = {who: [] for who in ways}
+    said = None
+    for repeat in range(options.repeats):
+        for who in sorted(ways, reverse=bool(repeat % 2)):
+            used, now = measure(program, ways[who], origin, here)
+            samples[who].append(used)
+            said = now or said
+    report(program, many, options, samples, said)
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--origin", action="store_true")
     parser.add_argument("--build", type=pathlib.Path)
-    parser.add_argument("--tunnels", type=int, default=2000)
+    parser.add_argument("--program", choices=["", *(program.name for program in PROGRAMS)], default="", help="none: all")
+    parser.add_argument("--tunnels", type=int, default=2000, help="connections to a server")
     parser.add_argument("--rounds", type=int, default=50)
     parser.add_argument("--carriers", type=int, default=2)
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--look", type=float, default=0, help="s to keep the tunnels, and print the process id")
+    parser.add_argument("--look", type=float, default=0, help="s to keep the connections, and print the process id")
     options = parser.parse_args()
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     if options.origin:
         asyncio.run(serve())
-    if not shutil.which("tinyproxy", path=os.environ["PATH"] + ":/usr/sbin"):
-        print("tinyproxy is missing (package tinyproxy-bin, make deps)")
-        return 0
-    allowed = (hard - SPARE) // 2
-    if options.tunnels > allowed:
-        print("%d descriptors are allowed: %d tunnels instead of %d" % (hard, allowed, options.tunnels))
-        options.tunnels = allowed
-    ways = {"threads": [], "fibers": [str(options.build / "bin/fiberize"), "--carriers", str(options.carriers), "--"]}
-    samples = {who: [] for who in ways}
     with subprocess.Popen([sys.executable, "-B", __file__, "--origin"], stdout=subprocess.PIPE) as origin:
         try:
             port = int(origin.stdout.readline())
-            for repeat in range(options.repeats):
-                for who in sorted(ways, reverse=bool(repeat % 2)):
-                    samples[who].append(measure(ways[who], port, options))
+            for program in PROGRAMS:
+                if options.program in ("", program.name):
+                    compare(program, port, options)
         finally:
             origin.kill()
-    report(options, samples)
     return 0
 
 

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: MIT
+"""programs.py - servers with a thread for each connection: how each is started, and how its clients speak to it"""
+import collections
+import os
+import pathlib
+import shutil
+import ssl
+import subprocess
+
+import clients
+
+SPARE = 100  # descriptors and threads beside those of connections
+SEARCHED = os.environ.get("PATH", "") + ":/usr/sbin"
+
+# What a server needs to know to start: a folder of its own, a free port, the port of the echo server, and how many clients will come.
+Start = collections.namedtuple("Start", "folder port origin many")
+
+
+def tinyproxy(start):
+    conf = start.folder / "conf"
+    conf.write_text("Port %d\nListen 127.0.0.1\nTimeout 600\nMaxClients %d\nLogLevel Critical\n" % (start.port, start.many + SPARE))
+    return ["-d", "-c", conf]
+
+
+def stunnel(start):
+    key, cert, conf = (start.folder / name for name in ("key", "cert", "conf"))
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost", "-days", "2",
+                    "-keyout", key, "-out", cert], check=True, capture_output=True)
+    conf.write_text("foreground = yes\npid =\nsyslog = no\ndebug = 3\ncert = %s\nkey = %s\n"
+                    "[echo]\naccept = 127.0.0.1:%d\nconnect = 127.0.0.1:%d\n" % (cert, key, start.port, start.origin))
+    return [conf]
+
+
+def unverified():
+    """TLS for clients of a server that has made its own certificate."""
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    return context
+
+
+class Program:
+    """A server. A client takes this number of its descriptors."""
+
+    def __init__(self, name, package, title, client, descriptors, words, tls=False, socket=None):
+        self.name, self.package, self.title, self.client = name, package, title, client
+        self.descriptors, self.words, self.tls, self.socket = descriptors, words, tls, socket
+
+    def path(self):
+        return shutil.which(self.name, path=SEARCHED)
+
+    def missing(self):
+        """The package that is missing, if any."""
+        if not self.path():
+            return self.package
+        return "openssl" if self.tls and not shutil.which("openssl") else None
+
+    def command(self, start):
+        return [self.path(), *(str(word) for word in self.words(start))]
+
+    def address(self, start):
+        """Of its socket: a path or a pair."""
+        return str(start.folder / self.socket) if self.socket else ("127.0.0.1", start.port)
+
+    def connector(self, start, loop):
+        """A function that makes a connection and returns its transport and client."""
+        def make():
+            return self.client(start.origin)
+
+        if self.socket:
+            return lambda: loop.create_unix_connection(make, self.address(start))
+        context = unverified() if self.tls else None
+        return lambda: loop.create_connection(make, *self.address(start), ssl=context)
+
+
+PROGRAMS = [
+    Program("tinyproxy", "tinyproxy-bin", "tunnels through tinyproxy", clients.Tunnel, 2, tinyproxy),
+    Program("stunnel4", "stunnel4", "connections of TLS through stunnel4", clients.Messages, 2, stunnel, tls=True),
+]
