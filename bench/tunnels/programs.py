@@ -31,6 +31,40 @@ def stunnel(start):
     return [conf]
 
 
+APACHE = """\
+ServerRoot {folder}
+DefaultRuntimeDir {folder}
+LoadModule mpm_worker_module /usr/lib/apache2/modules/mod_mpm_worker.so
+LoadModule authz_core_module /usr/lib/apache2/modules/mod_authz_core.so
+ServerName localhost
+Listen 127.0.0.1:{port}
+PidFile pid
+ErrorLog error
+DocumentRoot files
+<Directory />
+	AllowOverride None
+</Directory>
+User #65534
+Group #65534
+StartServers 1
+ServerLimit 1
+ThreadsPerChild {threads}
+ThreadLimit {threads}
+MaxRequestWorkers {threads}
+MaxKeepAliveRequests 0
+KeepAliveTimeout 600
+"""
+
+
+def apache(start):
+    (start.folder / "files").mkdir()
+    start.folder.chmod(0o755)  # if this is root, apache2 serves as another user
+    (start.folder / "files/file").write_bytes(clients.MESSAGE)
+    conf = start.folder / "conf"
+    conf.write_text(APACHE.format(folder=start.folder, port=start.port, threads=start.many + SPARE))
+    return ["-X", "-f", conf]
+
+
 def unverified():
     """TLS for clients of a server that has made its own certificate."""
     context = ssl.create_default_context()
@@ -75,4 +109,5 @@ class Program:
 PROGRAMS = [
     Program("tinyproxy", "tinyproxy-bin", "tunnels through tinyproxy", clients.Tunnel, 2, tinyproxy),
     Program("stunnel4", "stunnel4", "connections of TLS through stunnel4", clients.Messages, 2, stunnel, tls=True),
+    Program("apache2", "apache2-bin", "connections to apache2 -X with mpm_worker", clients.File, 1, apache),
 ]
