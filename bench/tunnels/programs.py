@@ -65,6 +65,14 @@ def apache(start):
     return ["-X", "-f", conf]
 
 
+def mariadb(start):
+    (start.folder / "data").mkdir(mode=0o700)
+    words = ["--no-defaults", "--datadir=%s" % (start.folder / "data"), "--socket=%s" % (start.folder / "socket"),
+             "--pid-file=%s" % (start.folder / "pid"), "--skip-networking", "--skip-grant-tables", "--innodb-buffer-pool-size=16M",
+             "--innodb-log-file-size=4M", "--max-connections=%d" % (start.many + SPARE), "--back-log=%d" % start.many]
+    return [*words, "--user=root"] if os.geteuid() == 0 else words
+
+
 def unverified():
     """TLS for clients of a server that has made its own certificate."""
     context = ssl.create_default_context()
@@ -73,11 +81,11 @@ def unverified():
 
 
 class Program:
-    """A server. A client takes this number of its descriptors."""
+    """A server. A client takes this number of its descriptors, and it has some to spare."""
 
-    def __init__(self, name, package, title, client, descriptors, words, tls=False, socket=None):
+    def __init__(self, name, package, title, client, descriptors, words, tls=False, socket=None, spare=SPARE):
         self.name, self.package, self.title, self.client = name, package, title, client
-        self.descriptors, self.words, self.tls, self.socket = descriptors, words, tls, socket
+        self.descriptors, self.words, self.tls, self.socket, self.spare = descriptors, words, tls, socket, spare
 
     def path(self):
         return shutil.which(self.name, path=SEARCHED)
@@ -110,4 +118,6 @@ PROGRAMS = [
     Program("tinyproxy", "tinyproxy-bin", "tunnels through tinyproxy", clients.Tunnel, 2, tinyproxy),
     Program("stunnel4", "stunnel4", "connections of TLS through stunnel4", clients.Messages, 2, stunnel, tls=True),
     Program("apache2", "apache2-bin", "connections to apache2 -X with mpm_worker", clients.File, 1, apache),
+    Program("mariadbd", "mariadb-server-core", "connections to mariadbd", clients.Query, 1, mariadb, socket="socket",
+            spare=1000),  # it keeps 810 from its clients for tables
 ]

@@ -21,7 +21,7 @@ import tempfile
 import time
 
 from look import look
-from programs import PROGRAMS, SPARE, Start
+from programs import PROGRAMS, Start
 
 AT_ONCE = 200  # connections that are being opened
 CPU_TARGET, RSS_TARGET = 0.9, 0.5  # times what threads take
@@ -99,7 +99,7 @@ async def use(pid, connect, stacks, inspect, options):
     return used, said
 
 
-def wait_ready(p, address, said):
+def wait_ready(p, address):
     """Wait until the server accepts connections."""
     while True:
         family = socket.AF_UNIX if isinstance(address, str) else socket.AF_INET
@@ -107,7 +107,7 @@ def wait_ready(p, address, said):
             s.connect(address)
             return
         if p.poll() is not None:
-            raise RuntimeError("it has ended: " + said.read_text(errors="replace"))
+            raise RuntimeError("it has ended")
         time.sleep(0.02)
 
 
@@ -125,8 +125,10 @@ def measure(program, prefix, origin, options):
                 return await use(p.pid, connect, stacks, lambda: prefix and look(options.build, p.pid, options.tunnels), options)
 
             try:
-                wait_ready(p, program.address(start), said)
+                wait_ready(p, program.address(start))
                 return asyncio.run(run())
+            except RuntimeError as wrong:
+                raise RuntimeError("%s failed, and said: %s" % (program.name, said.read_text(errors="replace"))) from wrong
             finally:
                 p.kill()
 
@@ -155,7 +157,7 @@ def compare(program, origin, options):
     if package:
         print("%s: package %s is missing (make deps)" % (program.name, package))
         return
-    allowed = (resource.getrlimit(resource.RLIMIT_NOFILE)[1] - SPARE) // program.descriptors
+    allowed = (resource.getrlimit(resource.RLIMIT_NOFILE)[1] - program.spare) // program.descriptors
     many = options.tunnels
     if many > allowed:
         print("%s: the descriptors allow %d connections instead of %d" % (program.name, allowed, many))
