@@ -5,7 +5,7 @@ import os
 import subprocess
 
 PATIENCE = 120  # s
-DESCRIPTORS = ("fd", "select")  # kinds of waits
+DESCRIPTORS = ("fd", "select")  # waits for one, and for some by poll(2)
 
 
 def need(truth, said):
