@@ -31,7 +31,7 @@ static const char help[] =
 	"\n"
 	"      --carriers N     run them on N threads (default: the number of CPUs)\n"
 	"      --carriers-max N and on up to N while fibers compute or block for long\n"
-	"                       (default: 4 for each CPU; as --carriers: none more)\n"
+	"                       (default: 4 for each CPU)\n"
 	"      --stack SIZE     the stack of a thread without one of its own: 256k, 8m\n"
 	"                       (default: as on threads, 'ulimit -s')\n"
 	"      --watchdog TIME  report a fiber that runs for longer than this: 20ms, 1s\n"
