@@ -78,7 +78,7 @@ check: lib tools fixtures examples tests crowds variants bugs $(if $(MODELLED),$
 NO_URING := $(BUILD)/no_uring
 NO_URING_TESTS := $(addprefix $(NO_URING)/tests/,unit/poll/test_choose unit/io/test_op system/test_op system/test_tcp \
 	cli/test_fiberctl_carriers)
-NO_URING_BIN := $(addprefix $(NO_URING)/bin/,crowd figures runtimes spin)
+NO_URING_BIN := $(addprefix $(NO_URING)/bin/,crowd figures runtimes spin substitutes)
 # fiberctl is the same with liburing and without it.
 no-uring: $(BUILD)/bin/fiberctl
 	@mkdir -p $(NO_URING)/bin

@@ -178,8 +178,10 @@ fpx_handler *fpx_handler_set_by(fpx_set_call *set, int number, fpx_handler *hand
 	info_handler *was_with_info;
 	sigset_t mask;
 
-	if (!is_number(number))
-		return set(number, handler);
+	if (!is_number(number)) {
+		action.sa_handler = set(number, handler);
+		return action.sa_handler;
+	}
 	enter(&mask);
 	was_plain = plain[number];
 	was_with_info = with_info[number];
