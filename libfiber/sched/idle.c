@@ -24,8 +24,8 @@
  * reads the word. At least one of the two sees the other (pairs: idle.gap).
  *
  * One sleeper waits in the poller, the others on a futex: a single thread in epoll_wait means a
- * single wake-up per event. The first carrier to sleep takes the poller, unless `most` others are
- * awake, which look at it between fibers. When all sleep, one is in it.
+ * single wake-up per event. The first carrier to sleep takes the poller; when all sleep, one is in
+ * it.
  *
  * A program with descriptors of its own to wait for can replace the wait in the poller by a hook.
  * For the rest of the scheduler the carrier in the hook sleeps in the poller; it still owns the
@@ -305,11 +305,11 @@ static int wait_in_poller(struct fib_carrier *c, struct fib_poll_event *events, 
 					   deadline);
 }
 
-/* Block until notified, an event or the deadline. poller: c has taken it. Returns the number of events. */
-static int block_thread(struct fib_carrier *c, bool poller, struct fib_poll_event *events,
-			int64_t deadline)
+/* Block until notified, an event or the deadline. Returns the number of events. */
+static int block_thread(struct fib_carrier *c, struct fib_poll_event *events, int64_t deadline)
 {
 	struct fib_sched *s = c->sched;
+	bool poller = take_poller(s);
 	uint32_t how = AWAKE;
 	int n = 0;
 
@@ -332,11 +332,8 @@ static int block_thread(struct fib_carrier *c, bool poller, struct fib_poll_even
 	return n;
 }
 
-/*
- * Returns whether c must look at everything once more, because no other carrier will. *ret_beyond:
- * as many others are awake as may be.
- */
-static bool enter_sleep(struct fib_sched *s, struct fib_carrier *c, bool *ret_beyond)
+/* Returns whether c must look at everything once more, because no other carrier will. */
+static bool enter_sleep(struct fib_sched *s, struct fib_carrier *c)
 {
 	uint32_t before;
 
@@ -348,8 +345,7 @@ static bool enter_sleep(struct fib_sched *s, struct fib_carrier *c, bool *ret_be
 	before = fib_add(&s->idle.word, SLEEPING - UINT32_C(1));
 	fib_spin_unlock(&s->idle.lock);
 	fib_fence_seq();
-	*ret_beyond = full(s, before, 1);
-	return searching(before) == 1 && !*ret_beyond;
+	return searching(before) == 1 && !full(s, before, 1);
 }
 
 static void leave_sleep(struct fib_sched *s, struct fib_carrier *c)
@@ -378,14 +374,13 @@ void fib_idle_sleep(struct fib_carrier *c)
 {
 	struct fib_sched *s = c->sched;
 	struct fib_poll_event events[EVENTS_MOST];
-	bool beyond, last = enter_sleep(s, c, &beyond), stays;
+	bool last = enter_sleep(s, c), stays;
 	int n = 0;
 
 	/* Otherwise a searcher that is left will look, or one of the carriers that are awake. */
 	stays = last ? fib_work_visible(s, c) : own_work_visible(s, c);
 	if (!stays && !fib_load(&s->stopping)) {
-		n = block_thread(c, !beyond && take_poller(s), events,
-				 fib_load(&c->timers.nearest));
+		n = block_thread(c, events, fib_load(&c->timers.nearest));
 		fib_observer_clock(c, fib_os_now());
 		c->naps = 0;
 	}
