@@ -191,8 +191,11 @@ static void leave(void)
 	fiber_cancel_unmask();
 }
 
+/* In a forked child there is no home, and the lock may be a thread's that is not there. */
 void fpx_home_leave(void)
 {
+	if (!stays)
+		return;
 	enter();
 	__atomic_store_n(&leaves, true, __ATOMIC_RELEASE);
 	fpx_native.sem_post(&call);
