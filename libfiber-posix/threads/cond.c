@@ -28,6 +28,7 @@
 #include "threads/lot.h"
 #include "system/native.h"
 #include "threads/deadline.h"
+#include "threads/hash.h"
 #include "threads/mutex.h"
 #include "threads/thread.h"
 
@@ -42,9 +43,7 @@ static struct gate {
 
 static struct gate *gate_of(const pthread_cond_t *cond)
 {
-	const uint64_t hash = (uint64_t)(uintptr_t)cond * UINT64_C(0x9e3779b97f4a7c15);
-
-	return &gates[hash >> (64 - GATES_LOG2)];
+	return &gates[fpx_hash(cond, GATES_LOG2)];
 }
 
 /* The threads of the parent do not wait in a child. */

@@ -35,6 +35,7 @@
 
 #include <fiber/time.h>
 
+#include "threads/hash.h"
 #include "threads/lot.h"
 #include "system/system.h"
 #include "threads/owner.h"
@@ -101,9 +102,7 @@ static unsigned starving[1u << COUNTS_LOG2]; /* A, by a hash of the mutex */
 
 static unsigned *starving_for(const pthread_mutex_t *mutex)
 {
-	const uint64_t hash = (uint64_t)(uintptr_t)mutex * UINT64_C(0x9e3779b97f4a7c15);
-
-	return &starving[hash >> (64 - COUNTS_LOG2)];
+	return &starving[fpx_hash(mutex, COUNTS_LOG2)];
 }
 
 static void starve(pthread_mutex_t *mutex, unsigned by)

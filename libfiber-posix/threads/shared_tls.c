@@ -31,7 +31,7 @@
 #define MODULES	 32u /* further ones are not looked at */
 #define CARRIERS 64u
 
-const void *fpx_call_sites[FPX_CALL_SITES];
+const void *fpx_call_sites[1u << FPX_CALL_SITES_LOG2];
 
 /* The last fiber of a carrier that has called from a module. */
 struct caller {
@@ -53,7 +53,7 @@ static fiber_key_t key;
 
 static void know(const void *pc)
 {
-	const unsigned at = fpx_call_site(pc);
+	const unsigned at = fpx_hash(pc, FPX_CALL_SITES_LOG2);
 	const bool taken = __atomic_load_n(&fpx_call_sites[at], __ATOMIC_RELAXED) != NULL;
 
 	__atomic_store_n(&fpx_call_sites[taken ? at ^ 1 : at], pc, __ATOMIC_RELAXED);
