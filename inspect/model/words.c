@@ -38,8 +38,8 @@ const char *ins_words_wait_kind(const struct fib_layout *layout, unsigned kind)
 
 	if (layout && kind < layout->wait_count && layout->wait_names[kind][0])
 		return layout->wait_names[kind];
-	if (kind == INS_WAIT_FUTEX || kind == INS_WAIT_CALL)
-		return kind == INS_WAIT_FUTEX ? "futex" : "call";
+	if (kind == INS_WAIT_CALL)
+		return "call";
 	return kind < FIB_WAIT_COUNT ? names[kind] : INS_WORDS_UNKNOWN;
 }
 
@@ -144,6 +144,14 @@ const char *ins_words_wait(const struct fib_layout *layout, const struct ins_fib
 		break;
 	case FIB_WAIT_FD:
 		say_fd(&l, fiber);
+		break;
+	case FIB_WAIT_SELECT:
+		say_object(&l, row, address);
+		if (ins_words_polled(row))
+			say_one_after(&l, " of ", ins_words_polled(row));
+		if (ins_words_polled(row))
+			ins_strbuf_text(&l, ins_words_polled(row) == 1 ? " descriptor"
+								       : " descriptors");
 		break;
 	case INS_WAIT_CALL:
 		ins_strbuf_char(&l, ' ');

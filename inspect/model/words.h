@@ -13,11 +13,11 @@
 #include "inspect/model/source.h"
 
 /*
- * Waits of threads that no fiber has. They are at the end of the layout's table, so that a later
- * libfiber may have more kinds.
+ * A wait of threads that no fiber has, at the end of the layout's table: a system call; object_name is
+ * its name. FIB_WAIT_FUTEX of a thread is a wait for an object that was not identified.
  */
-#define INS_WAIT_FUTEX (FIB_LAYOUT_WAITS - 2) /* an object that was not identified */
-#define INS_WAIT_CALL  (FIB_LAYOUT_WAITS - 1) /* a system call; object_name is its name */
+#define INS_WAIT_CALL (FIB_LAYOUT_WAITS - 1)
+_Static_assert(INS_WAIT_CALL >= FIB_WAIT_COUNT, "fibers have no such wait");
 
 /*
  * "suspended", ... and "mutex", ...; layout may be NULL or lack a name. A name from the layout is
@@ -29,6 +29,17 @@ const char *ins_words_wait_kind(const struct fib_layout *layout, unsigned kind);
 
 /* "read", "write", "read|write" for poll(2)'s bits. Returns buf. */
 const char *ins_words_events(unsigned events, char *buf, size_t size);
+
+/* How many descriptors a wait is for that is for these alone, as in poll(2); 0: it is another one. */
+static inline uint32_t ins_words_polled(const struct fib_row *row)
+{
+	const uint32_t descriptors = (uint32_t)(row->wait_arg >> 32);
+
+	return row->wait_kind == FIB_WAIT_SELECT && row->wait_arg != FIB_ROW_UNKNOWN &&
+			       descriptors == (uint32_t)row->wait_arg
+		       ? descriptors
+		       : 0;
+}
 
 /* What a row with these flags is, and what the rows of a summary are: "fiber" or "thread". */
 static inline const char *ins_words_row(unsigned flags)
@@ -49,7 +60,7 @@ static inline const char *ins_words_rows(const struct ins_summary *summary)
 
 /*
  * What a fiber waits for: `mutex "cfg"@0x5f.. held by 88`, `mutex@0x5f.. held by thread 12`, `fd 17
- * read`, `sleep 1.2s left`, `join 41`; "" if it does not wait. address: show the object's address
+ * read`, `select of 2 descriptors`, `sleep 1.2s left`, `join 41`; "" if it does not wait. address: show the object's address
  * also if it has a name; without a name it is always shown. For a group, details that its members
  * do not share are left out. Returns buf.
  */

@@ -143,7 +143,10 @@ static void say_object(struct sentence *w, const struct ins_fiber *fiber)
 		say(w, ins_words_wait(w->layout, &bare, false, wait, sizeof wait));
 		return;
 	}
-	say(w, objects[row->wait_kind]);
+	if (ins_words_polled(row))
+		say_number(w, "one of ", ins_words_polled(row), " descriptors");
+	else
+		say(w, objects[row->wait_kind]);
 	if (row->object_name[0]) {
 		say(w, " \"");
 		ins_strbuf_quoted(&w->line, row->object_name);

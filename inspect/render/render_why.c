@@ -27,9 +27,11 @@ static const char *const more[REST_COUNT] = {
 	"wait for threads",
 };
 
-static enum rest rest_of(unsigned kind)
+static enum rest rest_of(const struct fib_row *row)
 {
-	switch (kind) {
+	if (ins_words_polled(row))
+		return REST_INPUT;
+	switch (row->wait_kind) {
 	case FIB_WAIT_FD:
 	case FIB_WAIT_OP:
 		return REST_INPUT;
@@ -96,7 +98,7 @@ static void put_rest(FILE *out, const struct ins_look *look, bool else_)
 	for (i = 0; i < n; i++) {
 		ins_look_get(look, i, &fiber);
 		if (ins_look_waits(&fiber))
-			counts[rest_of(fiber.row.wait_kind)]++;
+			counts[rest_of(&fiber.row)]++;
 		else if (fiber.row.state == FIBER_RUNNABLE)
 			runnable++;
 		else if (fiber.row.state == FIBER_RUNNING)

@@ -161,7 +161,7 @@ void ins_futex_wait(const struct ins_sleeper *sleeper, struct fib_row *row)
 {
 	const struct call call = call_of(sleeper->at);
 
-	row->wait_kind = INS_WAIT_FUTEX;
+	row->wait_kind = FIB_WAIT_FUTEX;
 	row->wait_object = call.address;
 	row->deadline = deadline_of(sleeper, &call);
 	if (ins_library_wait(sleeper, row))

@@ -56,7 +56,7 @@ static bool take_waiter(const struct ins_sleeper *s, struct fib_row *row)
 	    who != (FIB_HOLDER_THREAD | s->at->inner) ||
 	    !field(s, start, t->kind, &kind, sizeof kind) ||
 	    !field(s, start, t->object, &object, sizeof object) ||
-	    !field(s, start, t->arg, &arg, sizeof arg) || !kind || kind >= INS_WAIT_FUTEX)
+	    !field(s, start, t->arg, &arg, sizeof arg) || !kind || kind >= INS_WAIT_CALL)
 		return false;
 	if (is_decided(s)) {
 		take_decided(row);

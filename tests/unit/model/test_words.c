@@ -38,6 +38,18 @@ static void test_waits_name_object_holder_and_descriptor(void **state)
 	f.row.wait_kind = FIB_WAIT_FD;
 	f.row.wait_arg = (uint64_t)POLLIN << 32 | 17;
 	assert_string_equal(wait_of(&f, false), "fd 17 read");
+	f.row.wait_kind = FIB_WAIT_SELECT;
+	f.row.wait_object = 0;
+	f.row.object_name[0] = 0;
+	f.row.holder = 0;
+	f.row.wait_arg = UINT64_C(2) << 32 | 2;
+	assert_string_equal(wait_of(&f, false), "select of 2 descriptors");
+	f.row.wait_arg = UINT64_C(1) << 32 | 1;
+	assert_string_equal(wait_of(&f, false), "select of 1 descriptor");
+	f.row.wait_arg = UINT64_C(2) << 32 | 3; /* and a channel */
+	assert_string_equal(wait_of(&f, false), "select");
+	f.row.wait_arg = FIB_ROW_UNKNOWN; /* a group */
+	assert_string_equal(wait_of(&f, false), "select");
 	f.row.wait_kind = FIB_WAIT_JOIN;
 	f.row.wait_arg = 41;
 	assert_string_equal(wait_of(&f, false), "join 41");
@@ -54,7 +66,7 @@ static void test_waits_of_threads_have_words_of_their_own(void **state)
 	struct ins_fiber f = rows_fiber(1, "a");
 
 	(void)state;
-	f.row.wait_kind = INS_WAIT_FUTEX;
+	f.row.wait_kind = FIB_WAIT_FUTEX;
 	f.row.wait_object = 0x5f10;
 	assert_string_equal(wait_of(&f, false), "futex@0x5f10");
 	f.flags = INS_FIBER_THREAD;

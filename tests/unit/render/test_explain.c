@@ -314,6 +314,18 @@ static void test_each_state_and_wait_has_its_words(void **state)
 	}
 }
 
+static void test_a_select_of_descriptors_says_how_many(void **state)
+{
+	(void)state;
+	make(1, "", FIB_WAIT_SELECT);
+	fiber.row.wait_arg = UINT64_C(2) << 32 | 2;
+	assert_string_equal(explain(&fiber, text, sizeof text),
+			    "It has waited 3s for one of 2 descriptors.");
+	fiber.row.wait_arg = UINT64_C(1) << 32 | 2;
+	assert_string_equal(explain(&fiber, text, sizeof text),
+			    "It has waited 3s for one of the cases of its select.");
+}
+
 static void put_rwlock(uint64_t id, const char *name, unsigned kind, uint64_t readers)
 {
 	make(id, name, kind);
@@ -444,6 +456,7 @@ int main(void)
 		WHY_TEST(test_who_could_run_is_behind_others),
 		WHY_TEST(test_who_is_bound_waits_for_its_carrier),
 		WHY_TEST(test_each_state_and_wait_has_its_words),
+		WHY_TEST(test_a_select_of_descriptors_says_how_many),
 		WHY_TEST(test_all_readers_and_the_writer_before_a_reader_are_told),
 		WHY_TEST(test_a_pinned_fiber_runs_and_waits),
 		WHY_TEST(test_no_name_leaves_its_quotes_and_no_sentence_its_buffer),

@@ -27,7 +27,7 @@ static void test_a_futex_that_no_function_explains_stays_a_futex(void **state)
 {
 	(void)state;
 	find(FUTEX_WAIT | FUTEX_PRIVATE_FLAG, 2, NULL);
-	assert_int_equal(row.wait_kind, INS_WAIT_FUTEX);
+	assert_int_equal(row.wait_kind, FIB_WAIT_FUTEX);
 	assert_int_equal(row.wait_object, (uint64_t)(uintptr_t)&word);
 	assert_int_equal(row.holder, 0);
 	assert_int_equal(row.deadline, INT64_MAX);

@@ -64,7 +64,7 @@ static int begin(void **state)
 /* Thread 70 sleeps on a word, while that has this value. */
 static bool find_by(const uint32_t *word, uint32_t value)
 {
-	row = (struct fib_row){.wait_kind = INS_WAIT_FUTEX, .wait_arg = 99};
+	row = (struct fib_row){.wait_kind = FIB_WAIT_FUTEX, .wait_arg = 99};
 	at = (struct ins_thread_at){
 		.inner = 70,
 		.call = SYS_futex,
@@ -103,7 +103,7 @@ static void test_an_object_that_cannot_be_read_has_no_holder(void **state)
 static void expect_none(const uint32_t *word)
 {
 	assert_false(find(word));
-	assert_int_equal(row.wait_kind, INS_WAIT_FUTEX);
+	assert_int_equal(row.wait_kind, FIB_WAIT_FUTEX);
 	assert_int_equal(row.wait_arg, 99);
 }
 
@@ -119,7 +119,7 @@ static void test_a_word_of_another_thread_says_nothing(void **state)
 static void test_a_kind_that_does_not_exist_says_nothing(void **state)
 {
 	(void)state;
-	waiter.kind = INS_WAIT_FUTEX;
+	waiter.kind = INS_WAIT_CALL;
 	expect_none(&waiter.word);
 	waiter.kind = FIB_WAIT_NONE;
 	expect_none(&waiter.word);

@@ -50,7 +50,7 @@ static void test_each_kind_without_a_holder_is_counted(void **state)
 		FIB_WAIT_RWLOCK_READ, FIB_WAIT_RWLOCK_WRITE, FIB_WAIT_COND,	 FIB_WAIT_SEM,
 		FIB_WAIT_EVENT,	      FIB_WAIT_BARRIER,	     FIB_WAIT_ONCE,	 FIB_WAIT_WAITGROUP,
 		FIB_WAIT_GROUP,	      FIB_WAIT_CHAN_SEND,    FIB_WAIT_CHAN_RECV, FIB_WAIT_SELECT,
-		INS_WAIT_FUTEX,	      FIB_LAYOUT_WAITS, /* of a later version */
+		FIB_WAIT_FUTEX,	      FIB_LAYOUT_WAITS, /* of a later version */
 	};
 	const size_t n = sizeof kinds / sizeof kinds[0];
 	size_t i;
