@@ -313,6 +313,7 @@ static int block_thread(struct fib_carrier *c, struct fib_poll_event *events, in
 	uint32_t how = AWAKE;
 	int n = 0;
 
+	/* label: idle.asleep -- who sees it asleep also sees what it counted before. */
 	if (!fib_cas(&c->sleeper.how, &how, poller ? IN_POLLER : IN_FUTEX)) {
 		/* Notified before blocking. */
 		if (poller)
@@ -402,7 +403,7 @@ bool fib_idle_all_asleep(struct fib_sched *s)
 
 bool fib_idle_is_asleep(struct fib_carrier *c, bool *ret_polls)
 {
-	const uint32_t how = fib_load(&c->sleeper.how);
+	const uint32_t how = fib_load_acquire(&c->sleeper.how); /* pairs: idle.asleep */
 
 	*ret_polls = how == IN_POLLER;
 	return how == IN_POLLER || how == IN_FUTEX;

@@ -77,29 +77,29 @@ static void see_what_it_does(struct fib_carrier *c, struct fib_wire_carrier *ret
 	ret->name[0] = 0;
 }
 
+/*
+ * The state comes first: the counts of a carrier that sleeps include all that it did before.
+ */
 static void count_carrier(struct fib_carrier *c, struct fib_wire_carrier *ret)
 {
-	const uint32_t tid = fib_load(&c->tid);
-	const int64_t cpu = fib_os_thread_cpu_of(tid);
 	struct fib_counts m;
 
-	fib_counters_read(c, &m);
-	*ret = (struct fib_wire_carrier){
-		.index = c->index,
-		.queued = queued(c),
-		.timers = timers(c),
-		.switches = m.switches,
-		.steals = m.steals,
-		.wakeups = m.wakeups,
-		.polls = m.polls,
-		.timeouts = m.timeouts,
-		.cpu = cpu < 0 ? -1 : cpu,
-		.stacks = fib_stack_cached(&c->stacks),
-		.delayed = m.delayed,
-		.tid = tid,
-	};
-	memcpy(ret->delays, m.delays, sizeof ret->delays);
+	*ret = (struct fib_wire_carrier){.index = c->index, .tid = fib_load(&c->tid)};
 	see_what_it_does(c, ret);
+	fib_counters_read(c, &m);
+	ret->queued = queued(c);
+	ret->timers = timers(c);
+	ret->switches = m.switches;
+	ret->steals = m.steals;
+	ret->wakeups = m.wakeups;
+	ret->polls = m.polls;
+	ret->timeouts = m.timeouts;
+	ret->delayed = m.delayed;
+	memcpy(ret->delays, m.delays, sizeof ret->delays);
+	ret->stacks = fib_stack_cached(&c->stacks);
+	ret->cpu = fib_os_thread_cpu_of(ret->tid);
+	if (ret->cpu < 0)
+		ret->cpu = -1;
 }
 
 struct count {
@@ -114,8 +114,7 @@ static void count_runtime(struct fib_sched *s, void *arg)
 	struct fib_wire_runtime *r = count->runtime;
 	unsigned i;
 
-	*r = (struct fib_wire_runtime){.serial = s->serial, .polls = fib_load(&s->polls)};
-	r->now = fib_os_now();
+	*r = (struct fib_wire_runtime){.serial = s->serial, .now = fib_os_now()};
 	r->all = s->carrier_count;
 	r->substitutes = s->carrier_count - s->regular;
 	r->first = count->first;
@@ -132,6 +131,7 @@ static void count_runtime(struct fib_sched *s, void *arg)
 	snprintf(r->note, sizeof r->note, "%s", s->poller_note.text);
 	for (i = 0; i < r->carriers; i++)
 		count_carrier(&s->carriers[r->first + i], &count->carriers[i]);
+	r->polls = fib_load(&s->polls); /* at least those of each of these carriers */
 }
 
 bool fib_stats_next(uint64_t after, unsigned first, struct fib_wire_runtime *ret,

@@ -6,6 +6,7 @@
  */
 #include "carriers.h"
 
+#include "tests/harness/one_cpu.h"
 #include "tests/harness/threads.h"
 
 static unsigned watching; /* number of watchdog threads, right after the start */
@@ -21,11 +22,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_watchdog_thread_has_begun_when_the_test_gets_its_turn),
 	};
-	cpu_set_t here;
 
-	CPU_ZERO(&here);
-	CPU_SET(sched_getcpu(), &here);
-	sched_setaffinity(0, sizeof here, &here);
+	harness_one_cpu();
 	harness_watchdog(100);
 	watching = harness_threads_called(HARNESS_WATCHDOG_THREAD);
 	return cmocka_run_group_tests_name("watchdog", tests, NULL, NULL);

@@ -16,7 +16,6 @@
 #include <cmocka.h>
 
 #include <errno.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -25,6 +24,7 @@
 #include "records.h"
 #include "service/answer.h"
 #include "talk.h"
+#include "tests/harness/one_cpu.h"
 #include "tests/harness/paths.h"
 #include "tests/harness/watchdog.h"
 
@@ -239,21 +239,6 @@ static void test_brief_turns_are_of_few_and_small_system_calls(void **state)
 	}
 }
 
-/* Stepping takes a tenth of the time if no other CPU has to be woken for each stop. */
-static void stay_on_one_cpu(void)
-{
-	cpu_set_t all, one;
-	int cpu = 0;
-
-	if (sched_getaffinity(0, sizeof all, &all) < 0)
-		return;
-	while (!CPU_ISSET(cpu, &all))
-		cpu++;
-	CPU_ZERO(&one);
-	CPU_SET(cpu, &one);
-	sched_setaffinity(0, sizeof one, &one);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -262,7 +247,8 @@ int main(void)
 	};
 
 	harness_watchdog(60);
-	stay_on_one_cpu();
+	/* Stepping takes a tenth of the time if no other CPU has to be woken for each stop. */
+	harness_one_cpu();
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,12 +9,19 @@
 #include <sched.h>
 #include <string.h>
 
+#include "tests/harness/one_cpu.h"
 #include "tests/harness/process.h"
 #include "tests/harness/watchdog.h"
 #include "tests/unit/sched/carriers.h"
 #include "watch/stats.h"
 
 #define LIMIT_S 60
+
+#ifdef __SANITIZE_THREAD__
+#define ROUNDS 1000 /* each takes a millisecond */
+#else
+#define ROUNDS 20000
+#endif
 
 static struct fib_sched s, other;
 static struct fib_wire_runtime runtime;
@@ -192,6 +199,28 @@ static void test_census_counts_what_each_carrier_has_done(void **state)
 	carriers_stop(&s);
 }
 
+/*
+ * The row of a carrier that sleeps has everything that the carrier did before. On one CPU a census
+ * is often interrupted so that the carrier can go on.
+ */
+static void test_census_of_a_carrier_that_sleeps_is_whole(void **state)
+{
+	const cpu_set_t before = harness_one_cpu();
+	uint64_t i;
+
+	(void)state;
+	carriers_start(&s, 1);
+	for (i = 1; i <= ROUNDS; i++) {
+		fiber_join(carriers_spawn(&s, "nothing", nothing, NULL), NULL, FIBER_FOREVER);
+		while (!all_but_one_idle(NULL)) /* without a pause: as it falls asleep */
+			;
+		assert_int_equal(rows[0].switches, i);
+		assert_int_equal(rows[0].polls, runtime.polls);
+	}
+	carriers_stop(&s);
+	sched_setaffinity(0, sizeof before, &before);
+}
+
 static _Atomic int64_t burnt; /* CPU time of the thread that runs the fiber */
 
 static void *burns(void *arg)
@@ -274,6 +303,7 @@ int main(void)
 		cmocka_unit_test(test_census_goes_through_the_runtimes_in_the_order_of_their_start),
 		cmocka_unit_test(test_census_hands_the_note_on),
 		cmocka_unit_test(test_census_counts_what_each_carrier_has_done),
+		cmocka_unit_test(test_census_of_a_carrier_that_sleeps_is_whole),
 		cmocka_unit_test(test_census_cpu_time_is_that_of_the_carriers_own_thread),
 		cmocka_unit_test(test_census_of_carriers_that_have_not_begun_knows_no_cpu_time),
 		cmocka_unit_test(test_census_of_many_carriers_comes_in_pieces),
