@@ -45,7 +45,8 @@
 #define RESOLVE_CACHED 0x20
 #endif
 
-#define PLACES 16
+#define PLACES	   16
+#define ABOVE_SIZE 256 /* on the stack of a fiber; a longer path goes to a thread */
 
 /* FIFOs that nobody opens for writing must not keep a program from opening /dev/null. */
 static struct fiber_sem fifo_places, other_places;
@@ -83,6 +84,24 @@ static int look(int dir, const char *path, int flags, struct stat *ret_status)
 	rc = fstat(fd, ret_status) < 0 ? -errno : 0;
 	fpx_system.close(fd);
 	return rc;
+}
+
+/*
+ * Whether a path that is not in memory goes through something that is no folder. The kernel does not say
+ * so from memory, and a web server asks for FILE/.htaccess with each request.
+ */
+static bool goes_through_a_file(int dir, const char *path)
+{
+	const char *const last = strrchr(path, '/');
+	const size_t size = last ? (size_t)(last - path) : 0;
+	char above[ABOVE_SIZE];
+	struct stat status;
+
+	if (size == 0 || size >= sizeof above)
+		return false;
+	memcpy(above, path, size);
+	above[size] = 0;
+	return look(dir, above, 0, &status) == 0 && !S_ISDIR(status.st_mode);
 }
 
 static void set_blocking(int fd)
@@ -226,8 +245,10 @@ static int open_in_fiber(int dir, const char *path, int flags, mode_t mode)
 	const int rc = look(dir, path, flags, &status);
 	int fd;
 
-	if (rc == -EFAULT || (rc == -ENOENT && !(flags & O_CREAT)))
+	if (rc == -EFAULT || ((rc == -ENOENT || rc == -ENOTDIR) && !(flags & O_CREAT)))
 		return rc;
+	if (rc == -EAGAIN && !(flags & O_CREAT) && goes_through_a_file(dir, path))
+		return -ENOTDIR;
 	if (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)) {
 		fd = open_at_once(dir, path, flags, &status);
 		return fd >= 0 ? fd : open_on_disk(&o);

@@ -3,11 +3,14 @@
 #include "outcome.h"
 
 #include <dirent.h>
+#include <linux/openat2.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
+#include "layout/layout.h"
 #include "system/system.h"
 
 /* buf: the path; timeout: the mode. */
@@ -178,6 +181,50 @@ static void test_open_gives_the_system_s_errors(void **state)
 	c.buf = (void *)(uintptr_t)harness_folder();
 	c.flags = O_WRONLY;
 	both_give(do_open, &c, -1, EISDIR);
+}
+
+extern struct fib_layout fiber_registry;
+
+static uint64_t turns(void)
+{
+	const char *const record = (const char *)fiber_self();
+
+	return *(const uint64_t *)(const void *)(record +
+						 fiber_registry.fields[FIB_FIELD_SEQ].offset);
+}
+
+static void *open_without_a_wait(void *arg)
+{
+	const uint64_t before = turns();
+	const int fd = open(arg, O_RDONLY);
+
+	return (void *)(intptr_t)(fd == -1 && errno == ENOTDIR && turns() == before);
+}
+
+/* Below a file there is nothing, which the kernel alone does not tell from memory. */
+static void test_open_below_a_file_does_not_leave_the_carrier(void **state)
+{
+	static const char *const names[] = {"file", "fifo", "link"}, *const ends[] = {"/below",
+										      "/"};
+	const struct open_how how = {.flags = O_PATH, .resolve = 0x20 /* RESOLVE_CACHED */};
+	char file[HARNESS_PATH], path[HARNESS_PATH], below[HARNESS_PATH + 8];
+	int fd;
+
+	(void)state;
+	make_file(file, "file");
+	make_fifo(path, "fifo");
+	unlink(harness_file(path, "link"));
+	assert_int_equal(symlink(file, path), 0);
+	fd = (int)syscall(SYS_openat2, AT_FDCWD, file, &how, sizeof how);
+	if (fd < 0)
+		skip();
+	close(fd);
+	for (size_t i = 0; i < 3; i++)
+		for (size_t k = 0; k < 2; k++) {
+			snprintf(below, sizeof below, "%s%s", harness_file(path, names[i]),
+				 ends[k]);
+			assert_int_equal(inside(open_without_a_wait, below), 1);
+		}
 }
 
 static void test_no_free_descriptor_is_emfile(void **state)
@@ -427,6 +474,7 @@ int main(void)
 		cmocka_unit_test(test_files_open_with_the_flags_that_were_asked_for),
 		cmocka_unit_test(test_openat_opens_relative_to_a_folder),
 		cmocka_unit_test(test_open_gives_the_system_s_errors),
+		cmocka_unit_test(test_open_below_a_file_does_not_leave_the_carrier),
 		cmocka_unit_test(test_no_free_descriptor_is_emfile),
 		cmocka_unit_test(test_fifo_opens_when_the_other_side_is_opened),
 		cmocka_unit_test(test_fifo_with_o_nonblock_opens_at_once_or_gives_enxio),
