@@ -36,6 +36,7 @@
 #include "os/os.h"
 #include "os/own_tls.h"
 #include "probe.h"
+#include "sched/locale.h"
 #include "sched/own_tls.h"
 #include "wait/wait.h"
 
@@ -109,12 +110,16 @@ static fib_noinline void leave_background(struct fib_carrier *c, struct fiber *f
 	fib_live_leave_background(c->sched);
 }
 
+#define SLOW_END (FIB_SLOW_RECORDS | FIB_SLOW_OWN_TLS | FIB_SLOW_LOCALE)
+
 static fib_noinline void leave_slowly(struct fib_carrier *c, struct fiber *fiber)
 {
 	if (fib_records(c))
 		fib_recorder_ended(c, fiber);
 	if (fiber->tls)
 		fib_own_tls_leave(c, fiber);
+	else if (fib_load(&c->slow_switch) & FIB_SLOW_LOCALE)
+		fib_locale_take();
 }
 
 static inline _Noreturn void leave_dead(struct fib_carrier *c, struct fiber *fiber)
@@ -124,7 +129,7 @@ static inline _Noreturn void leave_dead(struct fib_carrier *c, struct fiber *fib
 
 	fib_order_end(fiber, c->sched);
 	fib_probe1(exit, fiber->id);
-	if (fib_unlikely(fib_load(&c->slow_switch) & (FIB_SLOW_RECORDS | FIB_SLOW_OWN_TLS)))
+	if (fib_unlikely(fib_load(&c->slow_switch) & SLOW_END))
 		leave_slowly(c, fiber);
 	fib_turn_ends(fiber, now);
 	fib_store(&fiber->since, now);

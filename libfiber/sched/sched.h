@@ -50,6 +50,7 @@ struct fib_exceptions {
 #define FIB_SLOW_EXCEPTIONS 1u /* there is C++: an exception may be in progress */
 #define FIB_SLOW_RECORDS    2u /* events are recorded: recorder.c */
 #define FIB_SLOW_OWN_TLS    4u /* fibers have thread-locals of their own: own_tls.h */
+#define FIB_SLOW_LOCALE	    8u /* fibers without these have locales of their own: locale.h */
 
 /*
  * Functions of life/ and watch/ that a carrier calls, each off the hot path: sched/ must not depend
@@ -165,6 +166,7 @@ struct fib_sched {
 	bool unwind;			  /* I: fibers unwind on exit (unwind.c) */
 	bool binds;			  /* I: fibers are bound unless they have FIBER_MIGRATES */
 	_Atomic bool own_tls;		  /* A: all carriers have FIB_SLOW_OWN_TLS */
+	_Atomic bool locales;		  /* A: all carriers have FIB_SLOW_LOCALE */
 	bool shared_fpu;		  /* I: fibers share their carrier's FPU control words */
 	struct fib_background background; /* own lock */
 	_Atomic int64_t long_run;	  /* A: ns a fiber may hold its carrier; 0: no limit */

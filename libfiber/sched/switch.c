@@ -20,6 +20,7 @@
 #include "os/os.h"
 #include "probe.h"
 #include "sched/astray.h"
+#include "sched/locale.h"
 #include "sched/own_tls.h"
 
 #define TOGETHER 4u
@@ -215,13 +216,18 @@ static fib_noinline void switch_in_exception(struct fib_carrier *c, struct fiber
 static fib_noinline void switch_slow(struct fib_carrier *c, struct fiber *fiber, struct fiber *next,
 				     int64_t now)
 {
+	const unsigned slow = fib_load(&c->slow_switch);
+	const bool locales = slow & FIB_SLOW_LOCALE && !fiber->tls;
+	const locale_t mine = locales ? fib_locale_take() : LC_GLOBAL_LOCALE;
+
 	if (in_exception(c))
 		switch_in_exception(c, fiber, next, now);
 	else
-		switch_plain(c, fiber, next, now, fib_load(&c->slow_switch));
+		switch_plain(c, fiber, next, now, slow);
+	fib_locale_restore(mine);
 }
 
-/* Without an exception and without a recorder. */
+/* Without an exception, a recorder and locales. */
 static fib_noinline void switch_own_tls(struct fib_carrier *c, struct fiber *fiber,
 					struct fiber *next, int64_t now)
 {
