@@ -10,7 +10,7 @@ POSIX_OBJ  := $(POSIX_SRC:%.c=$(BUILD)/obj/%.o)
 # These names are not taken in a static program.
 POSIX_OWN   := $(patsubst %,$(BUILD)/obj/libfiber-posix/entry/%.o,names pthreads c11 stdio print)
 # Those that concern threads and signals are tested in the shared library (test-threaded.sh): ThreadSanitizer needs its own.
-POSIX_NAMES := $(POSIX_OWN) $(patsubst %,$(BUILD)/obj/libfiber-posix/entry/%.o,threads values start signals slow exec futex)
+POSIX_NAMES := $(POSIX_OWN) $(patsubst %,$(BUILD)/obj/libfiber-posix/entry/%.o,threads values locale start signals slow exec futex)
 POSIX_INC  := -Ilibfiber-posix/include -Ilibfiber-posix
 
 lib: $(BUILD)/lib/libfiber-posix.a $(BUILD)/lib/libfiber-posix.so

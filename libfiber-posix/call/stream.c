@@ -25,6 +25,7 @@
 
 #include "call/hints.h"
 #include "call/park.h"
+#include "system/native.h"
 #include "system/system.h"
 
 /* Carriers block all signals. The program's other threads do not. */
@@ -35,7 +36,7 @@ ssize_t fpx_broken(ssize_t n)
 	if (n != -EPIPE)
 		return n;
 	if (pthread_sigmask(SIG_BLOCK, NULL, &blocked) == 0 && sigismember(&blocked, SIGPIPE) == 0)
-		pthread_kill(pthread_self(), SIGPIPE);
+		fpx_native.pthread_kill(fpx_native.pthread_self(), SIGPIPE);
 	else
 		kill(getpid(), SIGPIPE);
 	return n;

@@ -59,23 +59,50 @@ FPX_ENTRY int sigprocmask(int how, const sigset_t *set, sigset_t *before)
 		    : fpx_native.sigprocmask(how, set, before);
 }
 
+/*
+ * Send a signal to a fiber that is no thread of this library, and has no mask: what its carrier blocks,
+ * which is nearly all, is the process's.
+ */
+static int signal_process(int number)
+{
+	sigset_t blocked;
+
+	fpx_native.pthread_sigmask(SIG_BLOCK, NULL, &blocked);
+	if (sigismember(&blocked, number) == 1)
+		return kill(getpid(), number) < 0 ? errno : 0;
+	return fpx_native.pthread_kill(fpx_native.pthread_self(), number);
+}
+
 /* A fiber has no thread that a signal could interrupt: it is the process's. */
 FPX_ENTRY int pthread_kill(pthread_t thread, int number)
 {
+	struct fpx_mask *mask;
+	struct fiber *fiber;
+
 	if (!fpx_thread_is(thread))
 		return fpx_native.pthread_kill(thread, number);
-	if (fiber_state(fpx_thread_fiber(thread)) == FIBER_DEAD)
+	fiber = fpx_thread_fiber(thread);
+	mask = fpx_thread_mask_of(thread);
+	if (!fiber || fiber_state(fiber) == FIBER_DEAD)
 		return number ? ESRCH : 0;
-	return fpx_signal_fiber(fpx_thread_fiber(thread), fpx_thread_mask_of(thread), number);
+	return mask ? fpx_signal_fiber(fiber, mask, number) : signal_process(number);
+}
+
+FPX_ENTRY int pthread_sigqueue(pthread_t thread, int number, const union sigval value)
+{
+	if (!fpx_thread_is(thread))
+		return fpx_native.pthread_sigqueue(thread, number, value);
+	return sigqueue(getpid(), number, value) < 0 ? errno : 0;
 }
 
 FPX_ENTRY int raise(int number)
 {
 	struct fpx_mask *mask = fpx_is_libfiber(FPX_CALLER) ? NULL : fpx_thread_mask();
 
-	if (!mask)
-		return fpx_native.raise(number);
-	return (int)fpx_result(-fpx_signal_fiber(fiber_self(), mask, number));
+	if (mask)
+		return (int)fpx_result(-fpx_signal_fiber(fiber_self(), mask, number));
+	return fpx_is_fiber(FPX_CALLER) ? (int)fpx_result(-signal_process(number))
+					: fpx_native.raise(number);
 }
 
 FPX_ENTRY int sigpending(sigset_t *ret)

@@ -79,13 +79,13 @@ FPX_ENTRY int pthread_cancel(pthread_t thread)
 
 FPX_ENTRY int pthread_setcancelstate(int state, int *before)
 {
-	return fpx_thread_is(pthread_self()) ? fpx_thread_cancel_state(state, before)
-					     : fpx_native.pthread_setcancelstate(state, before);
+	return fpx_own_tls ? fpx_thread_cancel_state(state, before)
+			   : fpx_native.pthread_setcancelstate(state, before);
 }
 
 FPX_ENTRY void pthread_testcancel(void)
 {
-	if (fpx_thread_is(pthread_self()))
+	if (fpx_own_tls)
 		fpx_thread_test_cancel();
 	else
 		fpx_native.pthread_testcancel();
@@ -93,25 +93,42 @@ FPX_ENTRY void pthread_testcancel(void)
 
 /* -- names and numbers -- */
 
+FPX_ENTRY pthread_t pthread_self(void)
+{
+	return !fpx_own_tls && fpx_is_fiber(FPX_CALLER) ? fpx_thread_of_fiber(fiber_self())
+							: fpx_native.pthread_self();
+}
+
+FPX_ALIAS(pthread_self) thrd_t thrd_current(void);
+
 #define NAME_SIZE 16 /* of a thread, with its 0 */
 
 FPX_ENTRY int pthread_setname_np(pthread_t thread, const char *name)
 {
+	struct fiber *fiber;
+
 	if (!fpx_thread_is(thread))
 		return fpx_native.pthread_setname_np(thread, name);
 	if (strlen(name) >= NAME_SIZE)
 		return ERANGE;
-	fiber_set_name(fpx_thread_fiber(thread), name);
+	fiber = fpx_thread_fiber(thread);
+	if (!fiber)
+		return ESRCH;
+	fiber_set_name(fiber, name);
 	return 0;
 }
 
 FPX_ENTRY int pthread_getname_np(pthread_t thread, char *name, size_t size)
 {
+	struct fiber *fiber;
 	const char *own;
 
 	if (!fpx_thread_is(thread))
 		return fpx_native.pthread_getname_np(thread, name, size);
-	own = fiber_name(fpx_thread_fiber(thread));
+	fiber = fpx_thread_fiber(thread);
+	if (!fiber)
+		return ESRCH;
+	own = fiber_name(fiber);
 	/* A thread without a name has its program's. */
 	if (!own[0])
 		own = program_invocation_short_name;

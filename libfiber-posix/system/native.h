@@ -9,6 +9,7 @@
 #define FPX_SYSTEM_NATIVE_H
 
 #include <grp.h>
+#include <locale.h>
 #include <pthread.h>
 #include <pwd.h>
 #include <sched.h>
@@ -80,6 +81,9 @@
 	X(int, pthread_getname_np, (pthread_t a, char *b, size_t c), (a, b, c))                    \
 	X(int, pthread_getattr_np, (pthread_t a, pthread_attr_t *b), (a, b))                       \
 	X(int, pthread_kill, (pthread_t a, int b), (a, b))                                         \
+	X(int, pthread_sigqueue, (pthread_t a, int b, const union sigval c), (a, b, c))            \
+	X(pthread_t, pthread_self, (void), ())                                                     \
+	X(locale_t, uselocale, (locale_t a), (a))                                                  \
 	X(int, pthread_getcpuclockid, (pthread_t a, clockid_t *b), (a, b))                         \
 	X(int, pthread_setaffinity_np, (pthread_t a, size_t b, const cpu_set_t *c), (a, b, c))     \
 	X(int, pthread_getaffinity_np, (pthread_t a, size_t b, cpu_set_t *c), (a, b, c))           \

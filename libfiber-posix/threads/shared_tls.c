@@ -133,7 +133,7 @@ static void tell(const char *name, uint64_t one, uint64_t other)
 /* Note the caller. Returns a living fiber of its carrier that has called from the module before, or 0. */
 static uint64_t note(struct module *module, uint64_t fiber)
 {
-	struct caller *const c = caller_on(module, pthread_self());
+	struct caller *const c = caller_on(module, fpx_native.pthread_self());
 	const uint64_t before = c && c->fiber != fiber ? c->fiber : 0;
 
 	if (c)

@@ -61,25 +61,49 @@ bool fpx_thread_adopts(void)
 	return __atomic_load_n(&adopter, __ATOMIC_ACQUIRE) != NULL;
 }
 
-bool fpx_thread_is(pthread_t thread)
+extern struct fib_layout fiber_registry;
+
+static bool is_record(pthread_t thread)
 {
-	return fiber_own_tls_is((void *)thread);
+	const uint64_t records = fiber_registry.records;
+	const uint64_t readable = __atomic_load_n(&fiber_registry.committed, __ATOMIC_ACQUIRE);
+
+	return thread >= records && thread - records < readable * fiber_registry.record_size;
 }
 
+bool fpx_thread_is(pthread_t thread)
+{
+	return is_record(thread) || fiber_own_tls_is((void *)thread);
+}
+
+/* NULL: not one that was made here, or joined. */
 static struct thread *thread_of(pthread_t thread)
 {
-	return *fiber_own_tls_word((void *)thread);
+	return is_record(thread) ? NULL : *fiber_own_tls_word((void *)thread);
 }
 
 /* NULL: not one that was made here. Not inlined: its caller may be on another thread later. */
 static __attribute__((noinline)) struct thread *self(void)
 {
-	return fiber_self() && fpx_thread_is(pthread_self()) ? thread_of(pthread_self()) : NULL;
+	const pthread_t caller = fpx_native.pthread_self();
+
+	return fiber_self() && fpx_thread_is(caller) ? thread_of(caller) : NULL;
+}
+
+pthread_t fpx_thread_of_fiber(struct fiber *self)
+{
+	return (pthread_t)self;
 }
 
 struct fiber *fpx_thread_fiber(pthread_t thread)
 {
-	return thread_of(thread)->fiber;
+	const struct thread *t = thread_of(thread);
+
+	if (is_record(thread))
+		return (struct fiber *)thread;
+	if (t)
+		return t->fiber;
+	return thread == fpx_native.pthread_self() ? fiber_self() : NULL;
 }
 
 static sigset_t mask_at_start; /* I: of the program, before it made threads */
@@ -93,7 +117,9 @@ void fpx_child_mask(sigset_t *ret)
 
 struct fpx_mask *fpx_thread_mask_of(pthread_t thread)
 {
-	return &thread_of(thread)->mask;
+	struct thread *t = thread_of(thread);
+
+	return t ? &t->mask : NULL;
 }
 
 /* -- run it -- */
@@ -118,7 +144,7 @@ static void end(struct thread *t, void *value)
 	if (__atomic_compare_exchange_n(&t->state, &state, ENDED, false, __ATOMIC_ACQ_REL,
 					__ATOMIC_ACQUIRE))
 		return;
-	*fiber_own_tls_word((void *)pthread_self()) = NULL;
+	*fiber_own_tls_word((void *)fpx_native.pthread_self()) = NULL;
 	free(t);
 }
 
@@ -286,8 +312,6 @@ int fpx_thread_create(pthread_t *ret, const pthread_attr_t *attr, void *(*start)
 	return 0;
 }
 
-extern struct fib_layout fiber_registry;
-
 /* Where a field of a fiber's record is. */
 static size_t field(unsigned which)
 {
@@ -297,15 +321,19 @@ static size_t field(unsigned which)
 int fpx_thread_attributes(pthread_t thread, pthread_attr_t *ret)
 {
 	const struct thread *t = thread_of(thread);
-	const char *const record = (const char *)t->fiber;
-	void *const low = *(void *const *)(const void *)(record + field(FIB_FIELD_STACK_LOW));
-	const int rc = pthread_attr_init(ret);
+	const char *const record = (const char *)fpx_thread_fiber(thread);
+	int rc;
 
+	if (!record)
+		return ESRCH;
+	rc = pthread_attr_init(ret);
 	if (rc)
 		return rc;
 	pthread_attr_setstack(
-		ret, low, *(const size_t *)(const void *)(record + field(FIB_FIELD_STACK_SIZE)));
-	pthread_attr_setdetachstate(ret, __atomic_load_n(&t->state, __ATOMIC_ACQUIRE) == DETACHED);
+		ret, *(void *const *)(const void *)(record + field(FIB_FIELD_STACK_LOW)),
+		*(const size_t *)(const void *)(record + field(FIB_FIELD_STACK_SIZE)));
+	pthread_attr_setdetachstate(ret,
+				    t && __atomic_load_n(&t->state, __ATOMIC_ACQUIRE) == DETACHED);
 	return 0;
 }
 
@@ -361,11 +389,11 @@ int fpx_thread_join(pthread_t thread, void **ret, int64_t deadline)
 	struct thread *t = thread_of(thread);
 	int rc;
 
-	/* It was joined, or detached and has ended. */
+	if (fpx_thread_fiber(thread) == fiber_self() && fiber_self())
+		return EDEADLK;
+	/* It was joined, or detached and has ended, or it was not made here. */
 	if (!t)
 		return ESRCH;
-	if (t->fiber == fiber_self())
-		return EDEADLK;
 	if (!claim(t))
 		return EINVAL;
 	rc = deadline == 0 ? await_uncancelled(t, 0) : await(t, deadline);

@@ -3,8 +3,10 @@
  * thread.h - a thread that is a fiber
  *
  * Its pthread_t is the address of the fiber's block of thread-locals, as that of a thread is of the
- * thread's. So pthread_self(3), and all else in the C library that asks for the caller, needs nothing
- * from here.
+ * thread's. So all in the C library that asks for the caller needs nothing from here.
+ *
+ * The pthread_t of a fiber without such a block is the address of its record. Records stay mapped, so
+ * no thread's is among them.
  */
 #ifndef FPX_THREADS_THREAD_H
 #define FPX_THREADS_THREAD_H
@@ -42,9 +44,13 @@ int fpx_thread_cancel(pthread_t thread);
 /* pthread_getattr_np(3): its stack, and whether it is detached. */
 int fpx_thread_attributes(pthread_t thread, pthread_attr_t *ret);
 
-/* The fiber of a thread that was made here, whose pthread_t is valid. */
+/* The fiber; NULL: it has ended, or was not made here, has a block and is not the caller. */
 struct fiber *fpx_thread_fiber(pthread_t thread);
+/* NULL: it was not made here. */
 struct fpx_mask *fpx_thread_mask_of(pthread_t thread);
+
+/* pthread_self(3) of a fiber. */
+pthread_t fpx_thread_of_fiber(struct fiber *self);
 
 /* -- of the caller; where it is no thread that was made here they do nothing -- */
 
