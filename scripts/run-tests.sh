@@ -52,12 +52,21 @@ lanes=() # processes
 trap '[ "$BASHPID" != $$ ] || { [ ${#lanes[@]} -eq 0 ] || kill "${lanes[@]}" 2>/dev/null; rm -rf "$folder"; }' EXIT
 trap 'exit 1' INT TERM
 
+# end_left MARK: end what a program that was killed has left running: its processes have this mark in their environment. They
+# would take the CPU time of the next programs.
+end_left() {
+	local left
+	mapfile -t left < <(grep -lszxF "FIBER_TEST_RUN=$1" /proc/[0-9]*/environ | cut -d/ -f3)
+	[ ${#left[@]} -eq 0 ] || kill -KILL "${left[@]}" 2>/dev/null
+}
+
 # run LABEL PROGRAM...: run one program in the caller's environment
 run() {
 	local label=$1 log=$folder/log began=${EPOCHREALTIME/./} code timed_out='' planned ok bad skip
+	local mark=$folder.${#times[@]}
 	shift
 	echo "# $label"
-	"${launch[@]}" "$@" >"$log" 2>&1 &
+	FIBER_TEST_RUN=$mark "${launch[@]}" "$@" >"$log" 2>&1 &
 	local program=$!
 	sleep "$LIMIT" &
 	local clock=$!
@@ -74,6 +83,7 @@ run() {
 	code=$?
 	kill -KILL "$clock" 2>/dev/null
 	wait "$clock" 2>/dev/null
+	[ "$code" -le 128 ] || end_left "$mark"
 
 	cat "$log"
 	times+=("$(((${EPOCHREALTIME/./} - began) / 100000)) $label")
