@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """clients.py - connections to a server, each of which asks and waits for the answer, again and again"""
 import asyncio
+import struct
 
 MESSAGE = b"m" * 1000  # what a client sends or gets
 
@@ -122,3 +123,42 @@ class Query(Client):
             self.send(1, self.LOGIN)
         else:
             self.ask()
+
+
+class Blocks(Client):
+    """A client of a disk over the network (NBD). It reads the first bytes, which are a pattern."""
+
+    REPLY, HEAD = 16, 18  # bytes before the data of an answer, and of what the server says first
+    PATTERN = b"".join(struct.pack(">Q", at) for at in range(0, len(MESSAGE), 8))
+
+    def greet(self):
+        self.stage = 0  # 0: nothing has come, 1: the disk is asked for, 2: it is open
+
+    def ask(self):
+        self.transport.write(struct.pack(">IHHQQI", 0x25609513, 0, 0, self.left, 0, len(MESSAGE)))
+
+    def take(self, size):
+        """Bytes that have come, or None."""
+        if len(self.got) < size:
+            return None
+        taken, self.got = self.got[:size], self.got[size:]
+        return taken
+
+    def data_received(self, data):
+        self.got += data
+        if self.stage == 0 and self.take(self.HEAD):
+            self.stage = 1
+            self.transport.write(struct.pack(">IQII", 3, 0x49484156454F5054, 1, 0))
+        if self.stage == 1 and self.take(10):
+            self.stage = 2
+            self.ask()
+        if self.stage == 2:
+            self.block(self.take(self.REPLY + len(MESSAGE)))
+
+    def block(self, answer):
+        if not answer:
+            return
+        if answer == struct.pack(">IIQ", 0x67446698, 0, self.left) + self.PATTERN:
+            self.answered()
+        else:
+            self.end(False)

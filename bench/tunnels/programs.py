@@ -73,6 +73,10 @@ def mariadb(start):
     return [*words, "--user=root"] if os.geteuid() == 0 else words
 
 
+def nbdkit(start):
+    return ["--foreground", "--threads", "1", "--unix", start.folder / "socket", "pattern", "1M"]
+
+
 def unverified():
     """TLS for clients of a server that has made its own certificate."""
     context = ssl.create_default_context()
@@ -120,4 +124,5 @@ PROGRAMS = [
     Program("apache2", "apache2-bin", "connections to apache2 -X with mpm_worker", clients.File, 1, apache),
     Program("mariadbd", "mariadb-server-core", "connections to mariadbd", clients.Query, 1, mariadb, socket="socket",
             spare=1000),  # it keeps 810 from its clients for tables
+    Program("nbdkit", "nbdkit", "connections to nbdkit", clients.Blocks, 1, nbdkit, socket="socket"),
 ]
