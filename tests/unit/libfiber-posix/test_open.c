@@ -193,12 +193,22 @@ static uint64_t turns(void)
 						 fiber_registry.fields[FIB_FIELD_SEQ].offset);
 }
 
+/*
+ * Whether one of many opens gives ENOTDIR without a wait. The kernel may not see what is in memory if
+ * another process renames a file meanwhile.
+ */
 static void *open_without_a_wait(void *arg)
 {
-	const uint64_t before = turns();
-	const int fd = open(arg, O_RDONLY);
+	intptr_t at_once = 0;
 
-	return (void *)(intptr_t)(fd == -1 && errno == ENOTDIR && turns() == before);
+	for (int i = 0; i < 100; i++) {
+		const uint64_t before = turns();
+
+		if (open(arg, O_RDONLY) != -1 || errno != ENOTDIR)
+			return NULL;
+		at_once |= turns() == before;
+	}
+	return (void *)at_once;
 }
 
 /* Below a file there is nothing, which the kernel alone does not tell from memory. */
