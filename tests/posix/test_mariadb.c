@@ -38,14 +38,16 @@ static void run_server(void)
 	snprintf(options[5], sizeof options[5], "--ssl-key=%s", harness_key("server"));
 	snprintf(options[6], sizeof options[6], "--max-connections=%d", MANY + 100);
 	snprintf(options[7], sizeof options[7], "--pid-file=%s.pid", data);
-	server = harness_start((const char *[]){MARIADB, "--no-defaults",
-						"--bind-address=127.0.0.1", "--skip-grant-tables",
-						"--skip-innodb", "--skip-name-resolve",
-						"--default-storage-engine=Aria", "--back-log=1000",
-						options[0], options[1], options[2], options[3],
-						options[4], options[5], options[6], options[7],
-						getuid() == 0 ? "--user=root" : NULL, NULL},
-			       NULL);
+	server = harness_start(
+		(const char *[]){MARIADB, "--no-defaults", "--bind-address=127.0.0.1",
+				 "--skip-grant-tables", "--skip-innodb", "--skip-name-resolve",
+				 /* With a sanitizer a hundred handshakes of TLS take more
+						 * than the 10 s that it waits by itself. */
+				 "--connect-timeout=600", "--default-storage-engine=Aria",
+				 "--back-log=1000", options[0], options[1], options[2], options[3],
+				 options[4], options[5], options[6], options[7],
+				 getuid() == 0 ? "--user=root" : NULL, NULL},
+		NULL);
 }
 
 /* Connect c, whose options are set, by the socket or the port. */
