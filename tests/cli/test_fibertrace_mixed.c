@@ -5,112 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/harness/cli/crowd.h"
-#include "tests/harness/cli/json.h"
+#include "tests/harness/cli/mixed.h"
 #include "tests/harness/watchdog.h"
-
-#define SNAPSHOT "snap" /* in the names of snapshots */
-
-/* Start the fixture mixed with these words. */
-static struct crowd start(const char *line)
-{
-	char words[128], *word[9] = {NULL}, *rest = words;
-	unsigned n = 0;
-
-	snprintf(words, sizeof(words), "%s", line);
-	while (n < 8 && (word[n] = strtok_r(rest, " ", &rest)))
-		n++;
-	return crowd_of(cli_start(NULL, "ready ", "mixed", word[0], word[1], word[2], word[3],
-				  word[4], word[5], word[6], word[7], NULL));
-}
-
-static const char *pid_of(const struct crowd *crowd)
-{
-	return cli_number((uint64_t)crowd->process->pid);
-}
-
-/* The answer of a command; code: its exit status. */
-static json_t *answer_of(const char *command, const char *target, int code)
-{
-	struct harness_process *p = cli_run("fibertrace", command, target, "--json", NULL);
-	json_t *answer;
-
-	cli_expect(p, code);
-	answer = json_answer(p);
-	harness_free(p);
-	return answer;
-}
-
-static size_t size_of(const json_t *object, const char *key)
-{
-	return json_array_size(json_object_get(object, key));
-}
-
-static bool has(const json_t *ids, uint64_t id)
-{
-	for (size_t i = 0; i < json_array_size(ids); i++)
-		if ((uint64_t)json_integer_value(json_array_get(ids, i)) == id)
-			return true;
-	return false;
-}
-
-/* Assert that the finding has all parties, and so many carriers besides. */
-static void all_in(const struct crowd *crowd, const json_t *finding, size_t carriers)
-{
-	size_t fibers = 0;
-
-	for (size_t i = 0; i < crowd->count; i++) {
-		const struct crowd_member *m = &crowd->members[i];
-		const bool thread = !strcmp(m->kind, "thread");
-
-		fibers += !thread;
-		assert_true(
-			has(json_object_get(finding, thread ? "threadIds" : "fiberIds"), m->id));
-	}
-	assert_int_equal(size_of(finding, "fiberIds"), fibers);
-	assert_int_equal(size_of(finding, "threadIds"), crowd->count - fibers + carriers);
-	assert_int_equal(json_int(finding, "count"), crowd->count + carriers);
-	assert_int_equal(size_of(finding, "fibers"), crowd->count + carriers);
-}
-
-/* Write a snapshot. Returns its path. */
-static const char *snapshot_of(const struct crowd *crowd, char path[HARNESS_PATH])
-{
-	struct harness_process *p = cli_run("fiberctl", "snapshot", pid_of(crowd), "--force", "-o",
-					    harness_file(path, SNAPSHOT), NULL);
-
-	/* A running or pinned fiber has no stack in it: the exit status may be 1. */
-	assert_in_range(harness_exit_code(p), 0, 1);
-	harness_free(p);
-	return path;
-}
-
-/* Call look for the process, for a snapshot, and for its core. */
-static void look_everywhere(struct crowd *crowd, size_t carriers,
-			    void (*look)(const struct crowd *, const char *, size_t))
-{
-	char core[HARNESS_PATH] = "", snapshot[HARNESS_PATH];
-
-	look(crowd, snapshot_of(crowd, snapshot), carriers);
-	look(crowd, pid_of(crowd), carriers);
-	if (!*harness_sanitizer()) {
-		cli_core(crowd->process->pid, "core", core);
-		look(crowd, core, carriers);
-	}
-	crowd_end(crowd);
-}
 
 static void is_cycle(const struct crowd *crowd, const char *target, size_t carriers)
 {
-	json_t *answer = answer_of("deadlock", target, 3);
+	json_t *answer = mixed_answer("deadlock", target, 3);
 	const json_t *finding = json_array_get(json_object_get(answer, "findings"), 0);
 
-	assert_int_equal(size_of(answer, "findings"), 1);
+	assert_int_equal(mixed_size(answer, "findings"), 1);
 	assert_string_equal(json_text(finding, "kind"), "cycle");
 	assert_true(json_is_true(json_object_get(finding, "deadlock")));
-	all_in(crowd, finding, carriers);
+	mixed_all_in(crowd, finding, carriers);
 	json_decref(answer);
-	answer = answer_of("why", target, 3);
+	answer = mixed_answer("why", target, 3);
 	finding = json_array_get(json_object_get(answer, "findings"), 0);
 	assert_string_equal(json_text(finding, "rule"), "deadlock");
 	json_decref(answer);
@@ -120,7 +28,8 @@ static void is_cycle(const struct crowd *crowd, const char *target, size_t carri
 static bool snapshot_proves(void *arg)
 {
 	char path[HARNESS_PATH];
-	struct harness_process *p = cli_run("fibertrace", "deadlock", snapshot_of(arg, path), NULL);
+	struct harness_process *p =
+		cli_run("fibertrace", "deadlock", mixed_snapshot(arg, path), NULL);
 	const bool found = harness_exit_code(p) == 3;
 
 	harness_free(p);
@@ -129,27 +38,10 @@ static bool snapshot_proves(void *arg)
 
 static void expect_cycle(const char *line, size_t carriers)
 {
-	struct crowd crowd = start(line);
+	struct crowd crowd = mixed_start(line);
 
 	assert_true(harness_until(snapshot_proves, &crowd, 60));
-	look_everywhere(&crowd, carriers, is_cycle);
-}
-
-static void is_no_deadlock(const struct crowd *crowd, const char *target, size_t carriers)
-{
-	json_t *answer = answer_of("deadlock", target, 0);
-
-	(void)crowd;
-	(void)carriers;
-	assert_int_equal(json_int(answer, "found"), 0);
-	json_decref(answer);
-}
-
-static void expect_none(const char *line)
-{
-	struct crowd crowd = start(line);
-
-	look_everywhere(&crowd, 0, is_no_deadlock);
+	mixed_look_everywhere(&crowd, carriers, is_cycle);
 }
 
 static void test_a_fiber_and_a_thread_that_cross_are_a_deadlock(void **state)
@@ -190,14 +82,14 @@ static void test_a_mutex_of_the_system_leads_to_the_pinned_fiber_on_its_thread(v
 /* Nothing waits for the fiber itself. */
 static void test_a_fiber_on_a_deadlocked_thread_is_behind_the_deadlock(void **state)
 {
-	struct crowd crowd = start("pp tp");
-	json_t *answer = answer_of("deadlock", pid_of(&crowd), 3);
+	struct crowd crowd = mixed_start("pp tp");
+	json_t *answer = mixed_answer("deadlock", mixed_pid(&crowd), 3);
 	const json_t *finding = json_array_get(json_object_get(answer, "findings"), 0);
 
 	(void)state;
-	assert_int_equal(size_of(finding, "fiberIds"), 0);
-	assert_int_equal(size_of(finding, "threadIds"), 2);
-	assert_true(has(json_object_get(finding, "threadIds"), crowd.members[1].id));
+	assert_int_equal(mixed_size(finding, "fiberIds"), 0);
+	assert_int_equal(mixed_size(finding, "threadIds"), 2);
+	assert_true(mixed_has(json_object_get(finding, "threadIds"), crowd.members[1].id));
 	assert_int_equal(json_int(finding, "behind"), 1);
 	json_decref(answer);
 	crowd_end(&crowd);
@@ -213,104 +105,25 @@ static void test_a_fiber_that_sleeps_in_a_mutex_of_the_system_is_followed(void *
 
 static void test_a_thread_of_fiber_block_is_a_thread(void **state)
 {
-	struct crowd crowd = start("op tp");
-	json_t *answer = answer_of("deadlock", pid_of(&crowd), 3);
+	struct crowd crowd = mixed_start("op tp");
+	json_t *answer = mixed_answer("deadlock", mixed_pid(&crowd), 3);
 	const json_t *finding = json_array_get(json_object_get(answer, "findings"), 0);
 
 	(void)state;
-	all_in(&crowd, finding, 0);
+	mixed_all_in(&crowd, finding, 0);
 	json_decref(answer);
 	crowd_end(&crowd);
-}
-
-/* Which fiber took it is not known: the thread runs another one, or none. */
-static void test_a_mutex_of_the_system_that_a_parked_fiber_took_is_no_known_deadlock(void **state)
-{
-	(void)state;
-	expect_none("fp tm");
-}
-
-static void test_a_chain_that_ends_at_a_sleeping_thread_is_no_deadlock(void **state)
-{
-	(void)state;
-	expect_none("--open fm tm");
-	expect_none("--open tp fm tm");
-}
-
-static void test_a_cycle_with_a_deadline_of_a_thread_is_no_deadlock(void **state)
-{
-	struct crowd crowd = start("--timed fm tm");
-	json_t *answer = answer_of("deadlock", pid_of(&crowd), 0);
-	const json_t *finding = json_array_get(json_object_get(answer, "findings"), 0);
-
-	(void)state;
-	assert_string_equal(json_text(finding, "kind"), "cycle");
-	assert_true(json_is_false(json_object_get(finding, "deadlock")));
-	all_in(&crowd, finding, 0);
-	json_decref(answer);
-	crowd_end(&crowd);
-}
-
-static void finds_none(const char *tool, const char *command, const char *target)
-{
-	struct harness_process *p = cli_run(tool, command, target, NULL);
-
-	if (harness_exit_code(p) == 3)
-		fail_msg("%s", p->out.bytes);
-	harness_free(p);
-}
-
-static void test_busy_fibers_and_threads_are_never_a_deadlock(void **state)
-{
-	static const char *const parties[] = {"fm tm fr tr", "pm tm pr tp", "fm tp fR tR"};
-	char line[64], snapshot[HARNESS_PATH];
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(parties) / sizeof(parties[0]); i++) {
-		struct crowd crowd;
-
-		snprintf(line, sizeof(line), "--busy %s", parties[i]);
-		crowd = start(line);
-		for (unsigned k = 0; k < 4; k++) {
-			finds_none("fibertrace", "deadlock", pid_of(&crowd));
-			finds_none("fiberctl", "why", snapshot_of(&crowd, snapshot));
-		}
-		crowd_end(&crowd);
-	}
-}
-
-/* In a core a thread that was woken still stands in the call in which it waited. */
-static void test_cores_of_busy_fibers_and_threads_have_no_deadlock(void **state)
-{
-	static const char *const parties[] = {"tm tm tm", "pm pm pm", "fm tm pr tr"};
-	char line[64], core[HARNESS_PATH];
-
-	(void)state;
-	if (*harness_sanitizer())
-		cli_skip("no cores of sanitizer builds");
-	for (size_t i = 0; i < sizeof(parties) / sizeof(parties[0]); i++) {
-		struct crowd crowd;
-
-		snprintf(line, sizeof(line), "--busy %s", parties[i]);
-		crowd = start(line);
-		for (unsigned k = 0; k < 3; k++) {
-			cli_core(crowd.process->pid, "core", core);
-			finds_none("fibertrace", "deadlock", core);
-			finds_none("fibertrace", "why", core);
-		}
-		crowd_end(&crowd);
-	}
 }
 
 static void is_alone(const struct crowd *crowd, const char *target, size_t carriers)
 {
-	json_t *answer = answer_of("deadlock", target, 3);
+	json_t *answer = mixed_answer("deadlock", target, 3);
 
 	(void)crowd;
 	(void)carriers;
 	assert_true(json_int(answer, "found") >= 1);
 	json_decref(answer);
-	json_decref(answer_of("why", target, 3));
+	json_decref(mixed_answer("why", target, 3));
 }
 
 /* Neither needs proof of no hand-over: its thread slept, or nothing moves in a core. */
@@ -320,25 +133,11 @@ static void test_one_that_waits_for_itself_is_a_deadlock_everywhere(void **state
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
-		struct crowd crowd = start(lines[i]);
+		struct crowd crowd = mixed_start(lines[i]);
 
 		assert_true(harness_until(snapshot_proves, &crowd, 60));
-		look_everywhere(&crowd, 0, is_alone);
+		mixed_look_everywhere(&crowd, 0, is_alone);
 	}
-}
-
-/* A third fiber may have taken the mutex on the carrier, and may release it on another one. */
-static void test_a_mutex_that_another_fiber_may_release_is_no_known_deadlock(void **state)
-{
-	struct crowd crowd = start("--aside pp tm");
-	json_t *answer = answer_of("deadlock", pid_of(&crowd), 0);
-	const json_t *finding = json_array_get(json_object_get(answer, "findings"), 0);
-
-	(void)state;
-	assert_string_equal(json_text(finding, "kind"), "cycle");
-	assert_true(json_is_false(json_object_get(finding, "deadlock")));
-	json_decref(answer);
-	crowd_end(&crowd);
 }
 
 static void test_a_mutex_that_checks_its_owner_has_a_sure_holder(void **state)
@@ -350,8 +149,8 @@ static void test_a_mutex_that_checks_its_owner_has_a_sure_holder(void **state)
 /* Run a command on a fiber and a thread that cross, and assert what it prints. */
 static void expect_text(const char *command, const char *last, int code, const char *wanted)
 {
-	struct crowd crowd = start("fm tm");
-	struct harness_process *p = cli_run("fibertrace", command, pid_of(&crowd), last, NULL);
+	struct crowd crowd = mixed_start("fm tm");
+	struct harness_process *p = cli_run("fibertrace", command, mixed_pid(&crowd), last, NULL);
 
 	cli_expect(p, code);
 	cli_contains(p->out.bytes, wanted);
@@ -373,8 +172,9 @@ static void test_the_texts_name_fibers_and_threads(void **state)
 
 static void test_the_graph_joins_fibers_and_threads(void **state)
 {
-	struct crowd crowd = start("fm tm");
-	struct harness_process *p = cli_run("fibertrace", "waits", pid_of(&crowd), "--dot", NULL);
+	struct crowd crowd = mixed_start("fm tm");
+	struct harness_process *p =
+		cli_run("fibertrace", "waits", mixed_pid(&crowd), "--dot", NULL);
 	char edge[64];
 
 	(void)state;
@@ -408,18 +208,18 @@ static size_t held_of(const char *target, size_t *ret_rows)
 
 static void test_a_snapshot_has_the_threads_with_their_waits(void **state)
 {
-	struct crowd crowd = start("tp tp");
+	struct crowd crowd = mixed_start("tp tp");
 	char snapshot[HARNESS_PATH];
 	size_t live, kept;
 	json_t *answer;
 
 	(void)state;
-	snapshot_of(&crowd, snapshot);
-	assert_int_equal(held_of(pid_of(&crowd), &live), 2);
+	mixed_snapshot(&crowd, snapshot);
+	assert_int_equal(held_of(mixed_pid(&crowd), &live), 2);
 	assert_int_equal(held_of(snapshot, &kept), 2);
 	assert_int_equal(kept, live);
 	assert_true(harness_until(snapshot_proves, &crowd, 60));
-	answer = answer_of("deadlock", snapshot, 3);
+	answer = mixed_answer("deadlock", snapshot, 3);
 	assert_int_equal(json_int(answer, "found"), 1);
 	json_decref(answer);
 	crowd_end(&crowd);
@@ -433,7 +233,7 @@ static bool why_finds(void *arg)
 	struct harness_process *p;
 	bool found;
 
-	p = cli_run("fiberctl", "why", snapshot_of(crowd, snapshot), NULL);
+	p = cli_run("fiberctl", "why", mixed_snapshot(crowd, snapshot), NULL);
 	found = harness_exit_code(p) == 3;
 	if (found)
 		cli_contains(p->out.bytes, ": 1 fiber and 1 thread wait for each other\n");
@@ -443,7 +243,7 @@ static bool why_finds(void *arg)
 
 static void test_why_finds_it_in_a_snapshot_once_it_is_old_enough(void **state)
 {
-	struct crowd crowd = start("fm tm");
+	struct crowd crowd = mixed_start("fm tm");
 
 	(void)state;
 	assert_true(harness_until(why_finds, &crowd, 60));
@@ -452,9 +252,9 @@ static void test_why_finds_it_in_a_snapshot_once_it_is_old_enough(void **state)
 
 static void test_threads_alone_have_their_waits_in_the_library(void **state)
 {
-	struct crowd crowd = start("tm tm");
+	struct crowd crowd = mixed_start("tm tm");
 	json_t *answer = json_well(
-		cli_run("fibertrace", "list", pid_of(&crowd), "--threads", "--json", NULL));
+		cli_run("fibertrace", "list", mixed_pid(&crowd), "--threads", "--json", NULL));
 
 	(void)state;
 	for (size_t i = 0; i < 2; i++) {
@@ -471,11 +271,11 @@ static void test_threads_alone_have_their_waits_in_the_library(void **state)
 
 static void test_list_shows_fibers_only(void **state)
 {
-	struct crowd crowd = start("fm tm");
-	json_t *answer = answer_of("list", pid_of(&crowd), 0);
+	struct crowd crowd = mixed_start("fm tm");
+	json_t *answer = mixed_answer("list", mixed_pid(&crowd), 0);
 
 	(void)state;
-	assert_int_equal(size_of(answer, "fibers"), 1);
+	assert_int_equal(mixed_size(answer, "fibers"), 1);
 	json_decref(answer);
 	crowd_end(&crowd);
 }
@@ -492,14 +292,7 @@ int main(void)
 		cmocka_unit_test(test_a_fiber_on_a_deadlocked_thread_is_behind_the_deadlock),
 		cmocka_unit_test(test_a_fiber_that_sleeps_in_a_mutex_of_the_system_is_followed),
 		cmocka_unit_test(test_a_thread_of_fiber_block_is_a_thread),
-		cmocka_unit_test(
-			test_a_mutex_of_the_system_that_a_parked_fiber_took_is_no_known_deadlock),
-		cmocka_unit_test(test_a_chain_that_ends_at_a_sleeping_thread_is_no_deadlock),
-		cmocka_unit_test(test_a_cycle_with_a_deadline_of_a_thread_is_no_deadlock),
-		cmocka_unit_test(test_busy_fibers_and_threads_are_never_a_deadlock),
-		cmocka_unit_test(test_cores_of_busy_fibers_and_threads_have_no_deadlock),
 		cmocka_unit_test(test_one_that_waits_for_itself_is_a_deadlock_everywhere),
-		cmocka_unit_test(test_a_mutex_that_another_fiber_may_release_is_no_known_deadlock),
 		cmocka_unit_test(test_a_mutex_that_checks_its_owner_has_a_sure_holder),
 		cmocka_unit_test(test_the_texts_name_fibers_and_threads),
 		cmocka_unit_test(test_the_graph_joins_fibers_and_threads),
