@@ -25,20 +25,13 @@
 
 #include "call/hints.h"
 #include "call/park.h"
-#include "system/native.h"
+#include "call/signal.h"
 #include "system/system.h"
 
-/* Carriers block all signals. The program's other threads do not. */
 ssize_t fpx_broken(ssize_t n)
 {
-	sigset_t blocked;
-
-	if (n != -EPIPE)
-		return n;
-	if (pthread_sigmask(SIG_BLOCK, NULL, &blocked) == 0 && sigismember(&blocked, SIGPIPE) == 0)
-		fpx_native.pthread_kill(fpx_native.pthread_self(), SIGPIPE);
-	else
-		kill(getpid(), SIGPIPE);
+	if (n == -EPIPE)
+		fpx_signal_caller(SIGPIPE);
 	return n;
 }
 

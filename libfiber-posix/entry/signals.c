@@ -13,6 +13,7 @@
 
 #include "call/off_carrier.h"
 #include "call/park.h"
+#include "call/signal.h"
 #include "entry/entry.h"
 #include "system/native.h"
 #include "threads/handlers.h"
@@ -59,21 +60,8 @@ FPX_ENTRY int sigprocmask(int how, const sigset_t *set, sigset_t *before)
 		    : fpx_native.sigprocmask(how, set, before);
 }
 
-/*
- * Send a signal to a fiber that is no thread of this library, and has no mask: what its carrier blocks,
- * which is nearly all, is the process's.
- */
-static int signal_process(int number)
-{
-	sigset_t blocked;
-
-	fpx_native.pthread_sigmask(SIG_BLOCK, NULL, &blocked);
-	if (sigismember(&blocked, number) == 1)
-		return kill(getpid(), number) < 0 ? errno : 0;
-	return fpx_native.pthread_kill(fpx_native.pthread_self(), number);
-}
-
-/* A fiber has no thread that a signal could interrupt: it is the process's. */
+/* A fiber has no thread that a signal could interrupt: it is the process's. One that is no thread of this
+ * library has no mask. */
 FPX_ENTRY int pthread_kill(pthread_t thread, int number)
 {
 	struct fpx_mask *mask;
@@ -85,7 +73,7 @@ FPX_ENTRY int pthread_kill(pthread_t thread, int number)
 	mask = fpx_thread_mask_of(thread);
 	if (!fiber || fiber_state(fiber) == FIBER_DEAD)
 		return number ? ESRCH : 0;
-	return mask ? fpx_signal_fiber(fiber, mask, number) : signal_process(number);
+	return mask ? fpx_signal_fiber(fiber, mask, number) : fpx_signal_caller(number);
 }
 
 FPX_ENTRY int pthread_sigqueue(pthread_t thread, int number, const union sigval value)
@@ -101,7 +89,7 @@ FPX_ENTRY int raise(int number)
 
 	if (mask)
 		return (int)fpx_result(-fpx_signal_fiber(fiber_self(), mask, number));
-	return fpx_is_fiber(FPX_CALLER) ? (int)fpx_result(-signal_process(number))
+	return fpx_is_fiber(FPX_CALLER) ? (int)fpx_result(-fpx_signal_caller(number))
 					: fpx_native.raise(number);
 }
 
