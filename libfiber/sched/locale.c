@@ -3,6 +3,7 @@
 #include "sched/locale.h"
 
 #include "base/atomic.h"
+#include "layout/locale.h"
 #include "sched/sched.h"
 
 static locale_t (*_Atomic use_locale)(locale_t locale); /* A: the same value each time */
@@ -29,6 +30,8 @@ locale_t fib_locale_take(void)
 
 void fib_locale_restore(locale_t locale)
 {
+	locale_t (*use)(locale_t) = fib_load(&use_locale);
+
 	if (locale != LC_GLOBAL_LOCALE)
-		fib_load (&use_locale)(locale);
+		use(locale);
 }

@@ -13,8 +13,6 @@
 
 #include <locale.h>
 
-#include "layout/locale.h"
-
 /* The calling fiber leaves: give the carrier the global locale. Returns the fiber's. */
 locale_t fib_locale_take(void);
 

@@ -77,9 +77,7 @@ static void see_what_it_does(struct fib_carrier *c, struct fib_wire_carrier *ret
 	ret->name[0] = 0;
 }
 
-/*
- * The state comes first: the counts of a carrier that sleeps include all that it did before.
- */
+/* The state comes first: the counts of a carrier that sleeps include all that it did before. */
 static void count_carrier(struct fib_carrier *c, struct fib_wire_carrier *ret)
 {
 	struct fib_counts m;

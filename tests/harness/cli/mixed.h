@@ -9,8 +9,6 @@
 #include "tests/harness/cli/crowd.h"
 #include "tests/harness/cli/json.h"
 
-#define MIXED_SNAPSHOT "snap" /* in the names of snapshots */
-
 /* Start the fixture mixed with these words. */
 static inline struct crowd mixed_start(const char *line)
 {
@@ -77,7 +75,7 @@ static inline void mixed_all_in(const struct crowd *crowd, const json_t *finding
 static inline const char *mixed_snapshot(const struct crowd *crowd, char path[HARNESS_PATH])
 {
 	struct harness_process *p = cli_run("fiberctl", "snapshot", mixed_pid(crowd), "--force",
-					    "-o", harness_file(path, MIXED_SNAPSHOT), NULL);
+					    "-o", harness_file(path, "snap"), NULL);
 
 	/* A running or pinned fiber has no stack in it: the exit status may be 1. */
 	assert_in_range(harness_exit_code(p), 0, 1);

@@ -12,6 +12,7 @@
 #include <fiber/sync.h>
 
 #include "carriers.h"
+#include "layout/locale.h"
 #include "sched/locale.h"
 #include "tests/harness/watchdog.h"
 
