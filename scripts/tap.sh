@@ -23,6 +23,14 @@ trap 'rm -rf "$tmp"' EXIT
 count=0
 failed=0
 
+# prints FILE COMMAND...: whether the command ends well and prints what is in the file
+prints() {
+	expected=$1
+	shift
+	timeout 60 "$@" >"$tmp/out" || return 1
+	diff "$expected" "$tmp/out"
+}
+
 # prove NAME COMMAND...: print one line of TAP; the output of a failed command goes to stderr. Status 77: skipped
 prove() {
 	name=$1

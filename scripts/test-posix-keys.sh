@@ -374,23 +374,15 @@ END
 # shellcheck disable=SC2086 # options
 "$cc" -O2 $headers "$tmp/keys.c" -o "$tmp/without" $shared -lfiber || exit 1
 
-# prints CASE COMMAND...: the command prints what is expected of the case
-prints() {
-	case=$1
-	shift
-	timeout 60 "$@" "$case" >"$tmp/out" || return 1
-	diff "$tmp/expected.$case" "$tmp/out"
-}
-
 with_allocator() {
 	# shellcheck disable=SC2086 # options
 	"$cc" -O2 -shared -fPIC "$tmp/allocator.c" -o "$tmp/allocator.so" $shared -lfiber || return 1
-	prints each env LD_PRELOAD="$tmp/allocator.so" "$tmp/linked"
+	prints "$tmp/expected.each" env LD_PRELOAD="$tmp/allocator.so" "$tmp/linked" each
 }
 
 for case in each again ends c11 others forks; do
-	prove "values of fibers, linked: $case" prints "$case" "$tmp/linked"
-	prove "values of fibers, preloaded: $case" prints "$case" env LD_PRELOAD="$build/lib/libfiber-posix.so" "$tmp/without"
+	prove "values of fibers, linked: $case" prints "$tmp/expected.$case" "$tmp/linked" "$case"
+	prove "values of fibers, preloaded: $case" prints "$tmp/expected.$case" env LD_PRELOAD="$build/lib/libfiber-posix.so" "$tmp/without" "$case"
 done
 prove "an allocator remembers carriers, not fibers" with_allocator
 echo "1..$count"
