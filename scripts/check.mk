@@ -68,7 +68,7 @@ STRANGERS := scripts/test-headers.sh scripts/test-install.sh scripts/test-posix.
 	scripts/test-debuggers.py scripts/test-mi.py scripts/test-matrix.py scripts/test-adapters.py scripts/test-sanitizers.py \
 	scripts/test-bench-pictures.py scripts/test-model.py scripts/why-healthy.py
 
-check: lib tools fixtures examples tests crowds variants bugs $(if $(MODELLED),$(BUILD)/bench/model)
+check: lib test-library tools fixtures examples tests crowds variants bugs $(if $(MODELLED),$(BUILD)/bench/model)
 	@$(if $(ONE_THREAD),echo "$(NOT_RUN)")
 	@FIBER_BUILD='$(abspath $(BUILD))' FIBER_SAN='$(SAN)' \
 		scripts/run-tests.sh $(abspath $(sort $(TEST_RUN)) $(STRESS_BIN) $(FUZZ_RUN) $(if $(SAN),,$(STRANGERS)))
