@@ -9,7 +9,10 @@
 
 #include "inspect/text/access.h"
 
-/* Whether process pid exists and is no zombie. False if pid is no process id. */
+/*
+ * Whether process pid exists and has not begun to end: its sockets close before it is a zombie. False
+ * if pid is no process id.
+ */
 bool ins_process_is_alive(pid_t pid);
 
 /*
