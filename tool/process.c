@@ -24,6 +24,7 @@
 #include "inspect/render/render.h"
 #include "inspect/process/permission.h"
 #include "inspect/source/source.h"
+#include "inspect/text/member.h"
 #include "inspect/text/read_file.h"
 #include "inspect/source/snapshot.h"
 #include "inspect/text/duration.h"
@@ -40,7 +41,7 @@ const char *tool_process_command(pid_t pid, char *buf, size_t size)
 	size_t n, i;
 
 	buf[0] = 0;
-	snprintf(path, sizeof path, "/proc/%d/cmdline", (int)pid);
+	snprintf(path, sizeof path, "/proc/%d/cmdline", (int)ins_member(pid));
 	if (ins_read_file(path, &text, &n) < 0)
 		return buf;
 	for (i = 0; i + 1 < n; i++)

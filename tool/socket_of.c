@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "inspect/text/member.h"
 #include "tool/folders.h"
 #include "tool/peer.h"
 #include "inspect/text/read_file.h"
@@ -34,7 +35,7 @@ static char *setting_of(pid_t pid, const char *name)
 	char path[64], *text, *found = NULL;
 	size_t size, at, n = strlen(name);
 
-	snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
+	snprintf(path, sizeof path, "/proc/%d/environ", (int)ins_member(pid));
 	if (ins_read_file(path, &text, &size) < 0)
 		return NULL;
 	for (at = 0; !found && at < size; at += strlen(text + at) + 1)

@@ -18,6 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "inspect/text/member.h"
 #include "inspect/text/progress.h"
 
 #define PIECE (1u << 20)
@@ -175,7 +176,7 @@ int ins_core_copy_live(struct ins_core_writer *w, struct ins_source *source,
 	if (!c)
 		return -ENOMEM;
 	*c = (struct copy){.w = w, .source = source, .gap = gap, .buf = malloc(PIECE)};
-	snprintf(path, sizeof path, "/proc/%d/pagemap", (int)source->pid);
+	snprintf(path, sizeof path, "/proc/%d/pagemap", (int)ins_member(source->pid));
 	c->pagemap = open(path, O_RDONLY | O_CLOEXEC);
 	if (!c->buf)
 		rc = -ENOMEM;

@@ -25,6 +25,7 @@
 #include "inspect/text/access.h"
 #include "inspect/elf/debug_search.h"
 #include "inspect/elf/vdso.h"
+#include "inspect/text/member.h"
 
 struct bytes {
 	const unsigned char *at;
@@ -200,7 +201,7 @@ static void find_file(struct ins_modules *modules, struct ins_module *m)
 {
 	char path[4096 + 64];
 	bool other = false;
-	int pid = (int)modules->pid;
+	const int pid = modules->pid ? (int)ins_member(modules->pid) : 0;
 
 	if (strcmp(m->path, "[vdso]") == 0)
 		find_vdso(modules, m);
@@ -215,7 +216,7 @@ static void find_file(struct ins_modules *modules, struct ins_module *m)
 		if (try_file(m, path, true, &other))
 			return;
 		snprintf(path, sizeof path, "/proc/%d/exe", pid);
-		if (is_exe(modules->pid, m) && try_file(m, path, true, &other))
+		if (is_exe(pid, m) && try_file(m, path, true, &other))
 			return;
 	}
 	if (!pid && ins_debug_search_in_sysroot(m->path, path, sizeof path)) {

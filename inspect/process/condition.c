@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "inspect/text/member.h"
+
 #define TEXT 4096 /* enough for each of these files */
 
 /* Read a small file as text; "" if it cannot be read. */
@@ -104,6 +106,7 @@ static void read_control_group(pid_t pid, const char *cgroups, struct ins_condit
 void ins_condition_read(pid_t pid, const char *cgroups, struct ins_condition *ret)
 {
 	*ret = (struct ins_condition){0};
+	pid = ins_member(pid);
 	read_process(pid, ret);
 	read_control_group(pid, cgroups ? cgroups : "/sys/fs/cgroup", ret);
 }

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "inspect/process/present.h"
+#include "inspect/text/member.h"
 
 int ins_memory_open(struct ins_memory *ret, pid_t pid, uint64_t address)
 {
@@ -22,13 +23,13 @@ int ins_memory_open(struct ins_memory *ret, pid_t pid, uint64_t address)
 	struct ins_memory_piece piece = {address, &byte, 1};
 	int rc, file;
 
-	ret->pid = pid;
+	ret->pid = ins_member(pid);
 	ret->file = -1;
 	ret->present = NULL;
 	rc = ins_memory_read(ret, &piece, 1);
 	if (rc != -EPERM && rc != -ENOSYS && rc != -EACCES)
 		return rc;
-	snprintf(path, sizeof path, "/proc/%d/mem", (int)pid);
+	snprintf(path, sizeof path, "/proc/%d/mem", (int)ret->pid);
 	file = open(path, O_RDONLY | O_CLOEXEC);
 	if (file < 0)
 		return errno == EACCES || errno == EPERM ? -EPERM : -errno;

@@ -28,6 +28,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "inspect/text/member.h"
+
 /* The states of a connection, from <netinet/tcp.h>, which contradicts <linux/tcp.h>. */
 enum { ESTABLISHED = 1, SYN_SENT = 2 };
 
@@ -175,8 +177,8 @@ int ins_peers_read(pid_t pid, struct ins_peers *ret)
 	char *buf;
 	int fd, rc;
 
-	*ret = (struct ins_peers){.pid = pid};
-	if (!same_network(pid))
+	*ret = (struct ins_peers){.pid = ins_member(pid)};
+	if (!same_network(ret->pid))
 		return -EXDEV;
 	fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
 	if (fd < 0)

@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "inspect/process/permission.h"
+#include "inspect/text/member.h"
 
 #define PAGE  4096u
 #define FIRST 256 /* pages looked up at first: a piece of records */
@@ -64,7 +65,7 @@ int ins_present_new(pid_t pid, const char *maps, size_t size, struct ins_present
 	*ret = NULL;
 	if (!p)
 		return rc;
-	p->pid = pid;
+	p->pid = pid = ins_member(pid);
 	if (size)
 		text = fmemopen((void *)maps, size, "r");
 	if (text) {
@@ -318,7 +319,10 @@ static uint64_t kilobytes(pid_t pid, const char *key)
 
 uint64_t ins_present_held(pid_t pid)
 {
-	const uint64_t resident = kilobytes(pid, "VmRSS");
+	uint64_t resident;
+
+	pid = ins_member(pid);
+	resident = kilobytes(pid, "VmRSS");
 
 	if (!resident)
 		return UINT64_MAX;
@@ -327,7 +331,7 @@ uint64_t ins_present_held(pid_t pid)
 
 uint64_t ins_present_mapped(pid_t pid)
 {
-	const uint64_t size = kilobytes(pid, "VmSize");
+	const uint64_t size = kilobytes(ins_member(pid), "VmSize");
 
 	return size ? size : UINT64_MAX;
 }

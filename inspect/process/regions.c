@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "inspect/elf/mappings.h"
+#include "inspect/text/member.h"
 #include "inspect/text/read_file.h"
 
 /* Reading the memory of a device may have an effect. */
@@ -66,7 +67,7 @@ int ins_regions_live(pid_t pid, struct ins_regions *ret)
 	int rc;
 
 	*ret = (struct ins_regions){NULL, 0};
-	snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+	snprintf(path, sizeof path, "/proc/%d/maps", (int)ins_member(pid));
 	rc = ins_read_file(path, &text, &size);
 	if (rc < 0)
 		return rc;
@@ -102,6 +103,7 @@ int ins_kernel_words(pid_t pid, ins_kernel_word_fn *fn, void *context)
 	DIR *dir;
 	int rc = 0;
 
+	pid = ins_member(pid);
 	snprintf(path, sizeof path, "/proc/%d/fdinfo", (int)pid);
 	dir = opendir(path);
 	while (rc == 0 && dir && (entry = readdir(dir))) {

@@ -15,37 +15,11 @@
 #include <string.h>
 
 #include "inspect/process/permission.h"
-#include "inspect/process/threads.h"
-
-/*
- * Read whether a thread has its memory: 1, 0, or a negative errno. A thread that ends gives up its
- * memory before its files, and is a zombie only after both.
- */
-static int has_memory(pid_t tid)
-{
-	char size[32];
-	const int rc = ins_permission_status(tid, "VmSize", size, sizeof size);
-
-	return rc == 0 ? 1 : rc == -ENODATA ? 0 : rc;
-}
-
-/* The first thread of a process may have ended by pthread_exit(). */
-static bool another_has_memory(pid_t pid)
-{
-	struct ins_threads threads = {0};
-	bool found = false;
-	size_t i;
-
-	ins_threads_list(pid, &threads);
-	for (i = 0; i < threads.count && !found; i++)
-		found = has_memory(threads.at[i].tid) == 1;
-	ins_threads_free(&threads);
-	return found;
-}
+#include "inspect/text/member.h"
 
 bool ins_process_is_alive(pid_t pid)
 {
-	if (pid <= 0 || (has_memory(pid) == 0 && !another_has_memory(pid)))
+	if (pid <= 0 || ins_member_has_memory(ins_member(pid)) == 0)
 		return false;
 	/* /proc may be hidden. */
 	return kill(pid, 0) == 0 || errno == EPERM;

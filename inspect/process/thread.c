@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "inspect/process/permission.h"
+#include "inspect/text/member.h"
 #include "inspect/text/read_file.h"
 
 /*
@@ -95,7 +96,8 @@ enum ins_thread ins_thread_look(pid_t pid, uint64_t tid, char name[INS_THREAD_NA
 		text[strcspn(text, "\n")] = 0;
 		snprintf(name, INS_THREAD_NAME, "%s", text);
 		free(text);
-		return INS_THREAD_ALIVE;
+		return tid == (uint64_t)pid && ins_member(pid) != pid ? INS_THREAD_ENDED
+								      : INS_THREAD_ALIVE;
 	}
 	/* The process itself may have ended. */
 	snprintf(path, sizeof path, "/proc/%d/task", (int)pid);

@@ -15,19 +15,23 @@
 
 #include "inspect/process/thread.h"
 #include "inspect/process/threads.h"
+#include "inspect/text/member.h"
 #include "inspect/text/read_file.h"
 #include "layout/row.h"
 
 int ins_thread_ids_live(struct ins_source *source, struct ins_thread_ids *ret)
 {
 	struct ins_threads threads = {0};
+	/* A first thread that has exited stays listed until the others have. */
+	const bool left = ins_member(source->pid) != source->pid;
 	size_t i;
 
 	ins_threads_list(source->pid, &threads);
+	ret->count = 0;
 	ret->tid = calloc(threads.count + 1, sizeof *ret->tid);
-	ret->count = ret->tid ? threads.count : 0;
-	for (i = 0; i < ret->count; i++)
-		ret->tid[i] = (uint64_t)threads.at[i].tid;
+	for (i = 0; ret->tid && i < threads.count; i++)
+		if (!left || threads.at[i].tid != source->pid)
+			ret->tid[ret->count++] = (uint64_t)threads.at[i].tid;
 	ins_threads_free(&threads);
 	return ret->tid ? 0 : -ENOMEM;
 }

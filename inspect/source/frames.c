@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "inspect/text/member.h"
 #include "inspect/text/read_file.h"
 #include "inspect/text/escape.h"
 
@@ -96,7 +97,7 @@ int ins_frames_map(struct ins_frames *f, struct ins_error *error)
 	if (f->mapped)
 		return 0;
 	if (!f->maps && modules->pid) {
-		snprintf(path, sizeof path, "/proc/%d/maps", (int)modules->pid);
+		snprintf(path, sizeof path, "/proc/%d/maps", (int)ins_member(modules->pid));
 		if (ins_read_file(path, &f->maps, &f->maps_size) < 0)
 			f->maps = NULL;
 	}

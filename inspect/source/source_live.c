@@ -29,6 +29,7 @@
 #include "inspect/source/registry.h"
 #include "inspect/process/permission.h"
 #include "inspect/process/running_live.h"
+#include "inspect/text/member.h"
 #include "inspect/text/read_file.h"
 #include "inspect/process/thread.h"
 #include "inspect/process/thread_at_live.h"
@@ -186,7 +187,7 @@ static int open_memory(struct ins_live *l, struct ins_error *error)
 	size_t size;
 	int rc;
 
-	snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+	snprintf(path, sizeof path, "/proc/%d/maps", (int)ins_member(pid));
 	rc = ins_read_file(path, &text, &size);
 	if (rc == -EACCES || rc == -EPERM)
 		return ins_permission_explain(pid, rc, error);
@@ -233,7 +234,7 @@ static int open_registry(struct ins_live *l, struct ins_error *error)
 	if (!l->record)
 		return ins_error_set(error, -ENOMEM, "out of memory");
 	snprintf(l->source.name, sizeof l->source.name, "%s", l->source.layout.program);
-	snprintf(path, sizeof path, "/proc/%d/pagemap", (int)l->source.pid);
+	snprintf(path, sizeof path, "/proc/%d/pagemap", (int)ins_member(l->source.pid));
 	l->pagemap = open(path, O_RDONLY | O_CLOEXEC);
 	return 0;
 }
@@ -249,7 +250,7 @@ static int open_process(pid_t pid, bool fibers, struct ins_error *error, struct 
 	if (rc < 0)
 		return rc;
 	if (ins_permission_status(pid, "State", state, sizeof state) == 0 &&
-	    (state[0] == 'Z' || state[0] == 'X'))
+	    (state[0] == 'Z' || state[0] == 'X') && ins_member(pid) == pid)
 		return ins_error_set(
 			error, -ESRCH,
 			"process %d: has ended; it is a zombie until its parent waits for it",

@@ -20,6 +20,7 @@
 #include "inspect/model/thread_at.h"
 #include "inspect/model/thread_stack.h"
 #include "inspect/text/duration.h"
+#include "inspect/text/member.h"
 #include "inspect/threads/restarted.h"
 #include "inspect/threads/thread_wait.h"
 #include "inspect/unwind/thread_stack_walk.h"
@@ -462,7 +463,7 @@ int ins_thread_rows_begin(struct ins_thread_rows *rows, const struct ins_request
 	if (rows->base->thread_rows)
 		return read_ready(rows, error);
 	if (strcmp(rows->source->kind, "live") == 0)
-		rows->descriptors.pid = rows->source->pid;
+		rows->descriptors.pid = ins_member(rows->source->pid);
 	rc = rows->base->threads(rows->source, &rows->ids);
 	if (rc == 0 && !rows->unwinder)
 		rc = ins_unwinder_new(rows->source, &rows->unwinder);
