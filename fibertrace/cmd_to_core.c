@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* cmd_to_core.c - fibertrace to-core: write a core for debuggers, with a thread for each fiber */
+/*
+ * cmd_to_core.c - fibertrace to-core: write a core for debuggers, with a thread for each fiber, or of
+ * a program's threads alone
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -9,9 +12,11 @@
 
 #include "fibertrace/fibertrace.h"
 #include "fibertrace/to_core.h"
-#include "inspect/text/atomic_file.h"
-#include "inspect/text/escape.h"
 #include "inspect/render/render.h"
+#include "inspect/text/atomic_file.h"
+#include "inspect/text/duration.h"
+#include "inspect/text/escape.h"
+#include "inspect/threads/threads.h"
 #include "tool/atomic_file.h"
 #include "tool/report.h"
 
@@ -35,8 +40,18 @@ static void explain(struct to_core *t, const struct options *o, int rc)
 		ins_error_set(t->error, rc, "%s: cannot be written: %s", o->out, strerror(-rc));
 }
 
+/* Of a core without fibers. */
+static void count_threads(struct to_core *t, int64_t took)
+{
+	t->summary.threads = true;
+	t->summary.fiberless = !t->source->layout.record_size;
+	t->summary.total = t->summary.shown = t->threads;
+	t->summary.sampled_ns = strcmp(t->source->kind, "live") == 0 ? took : 0;
+}
+
 static int write_core(struct to_core *t, const struct options *o)
 {
+	const int64_t began = ins_duration_now();
 	struct ins_atomic_file atomic_file;
 	struct stat st;
 	int rc = ins_atomic_file_begin(&atomic_file, o->out, o->force, t->error);
@@ -51,6 +66,8 @@ static int write_core(struct to_core *t, const struct options *o)
 	if (fstat(t->fd, &st) == 0)
 		t->disk = (uint64_t)st.st_blocks * 512;
 	rc = ins_atomic_file_end(&atomic_file, rc, t->error);
+	if (t->threads_only)
+		count_threads(t, ins_duration_now() - began);
 	if (rc == 0 && t->writer.left_out)
 		ins_problems_add(
 			&t->source->problems,
@@ -94,10 +111,11 @@ static void put_text(const struct to_core *t, const struct options *o)
 	printf("%s: %" PRIu64 " bytes, %" PRIu64 " of them on disk: %s, process %d\n",
 	       ins_escape(o->out, file, sizeof file), t->writer.end, t->disk,
 	       ins_escape(t->source->name, name, sizeof name), (int)t->source->pid);
-	printf("%" PRIu64 " %s: fiber N is thread %d+N; %" PRIu64 " plain thread%s\n",
-	       t->fibers.threads,
-	       t->fibers.threads == 1 ? "fiber is a thread" : "fibers are threads",
-	       INS_CORE_FIBER_FIRST, t->threads, t->threads == 1 ? "" : "s");
+	if (!t->threads_only)
+		printf("%" PRIu64 " %s: fiber N is thread %d+N; %" PRIu64 " plain thread%s\n",
+		       t->fibers.threads,
+		       t->fibers.threads == 1 ? "fiber is a thread" : "fibers are threads",
+		       INS_CORE_FIBER_FIRST, t->threads, t->threads == 1 ? "" : "s");
 	put_exceptions(t);
 	if (t->fibers.ended)
 		printf("%" PRIu64 " %s\n", t->fibers.ended,
@@ -144,7 +162,8 @@ static void put_json(const struct to_core *t, const struct options *o)
 static int answer(struct to_core *t, const struct options *o)
 {
 	tool_atomic_file_guard();
-	if (t->source->layout.recipe != FIB_RECIPE_CFI &&
+	t->threads_only = ins_threads_shown(t->source);
+	if (!t->threads_only && t->source->layout.recipe != FIB_RECIPE_CFI &&
 	    t->source->layout.recipe != FIB_RECIPE_SAVED)
 		return tool_cannot(
 			"the stacks of its port \"%s\" cannot be walked yet: its fibers would be "
@@ -198,6 +217,7 @@ const struct tool_command trace_to_core = {
 	.summary = "a core file in which each fiber is a thread",
 	.help = "Writes a core file in which every fiber that does not run is a thread, for gdb,\n"
 		"lldb, eu-stack and other readers of cores. Fiber N is thread (LWP) 1000000000+N.\n"
+		"With --threads, and of a program without fibers, only its threads are written.\n"
 		"Only the owner of the file can read it.\n"
 		"--stacks-only leaves out files that the program does not write to: code and\n"
 		"constants, which a debugger reads from those files.\n",
@@ -209,5 +229,6 @@ const struct tool_command trace_to_core = {
 	.most = 2,
 	.options = TOOL_TAKES(TOOL_OPT_FORCE) | TOOL_TAKES(TOOL_OPT_OUTPUT) |
 		   TOOL_TAKES(TOOL_OPT_STACKS_ONLY),
+	.threads = true,
 	.run = run,
 };

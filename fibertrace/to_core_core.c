@@ -107,8 +107,7 @@ int to_core_core(struct to_core *t, const char *path)
 	if (rc == 0)
 		rc = ins_core_copy_core(&t->writer, &core);
 	if (rc == 0)
-		rc = ins_core_fibers_read(&t->fibers, t->source, &t->writer, false, &t->summary,
-					  t->error);
+		rc = to_core_fibers(t, false);
 	if (rc == 0)
 		rc = write_notes(t, &core);
 	if (rc == 0)

@@ -22,6 +22,7 @@
 #include "fibertrace/to_core.h"
 #include "inspect/corefile/core_copy.h"
 #include "inspect/process/thread_state.h"
+#include "inspect/text/member.h"
 #include "inspect/text/read_file.h"
 #include "inspect/process/thread.h"
 #include "inspect/process/tracer.h"
@@ -200,7 +201,7 @@ static int take_threads(struct threads *s)
 	int rc = 0;
 
 	s->stack = malloc(STACK_MOST);
-	s->record = malloc(s->t->source->layout.record_size);
+	s->record = malloc(s->t->source->layout.record_size + 1);
 	if (!s->stack || !s->record)
 		return -ENOMEM;
 	snprintf(path, sizeof path, "/proc/%d/task", (int)s->t->source->pid);
@@ -275,11 +276,12 @@ static int write_notes(struct to_core *t, const struct ins_mappings *mappings)
 int to_core_live(struct to_core *t)
 {
 	const struct fib_layout *layout = &t->source->layout;
-	const struct ins_core_gap records = {
-		layout->records, layout->records + layout->capacity * layout->record_size};
+	/* Each record is copied with its fiber's stack. */
+	const uint64_t size = t->threads_only ? 0 : layout->capacity * layout->record_size;
+	const struct ins_core_gap records = {layout->records, layout->records + size};
 	struct ins_core_part *part = NULL;
 	struct ins_mappings mappings;
-	int rc = ins_mappings_read(t->source->pid, &mappings, t->error);
+	int rc = ins_mappings_read(ins_member(t->source->pid), &mappings, t->error);
 
 	if (rc == 0)
 		rc = ins_core_parts_live(&mappings, t->stacks_only, &part);
@@ -288,8 +290,7 @@ int to_core_live(struct to_core *t)
 	if (rc == 0)
 		rc = ins_core_copy_live(&t->writer, t->source, &records);
 	if (rc == 0)
-		rc = ins_core_fibers_read(&t->fibers, t->source, &t->writer, true, &t->summary,
-					  t->error);
+		rc = to_core_fibers(t, true);
 	if (rc == 0)
 		rc = write_notes(t, &mappings);
 	if (rc == 0)

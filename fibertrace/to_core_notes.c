@@ -9,6 +9,7 @@
 
 #include "fibertrace/to_core.h"
 #include "inspect/process/permission.h"
+#include "inspect/text/member.h"
 #include "inspect/text/read_file.h"
 
 #define PAGE 4096u
@@ -26,7 +27,7 @@ static int read_whole(pid_t pid, const char *file, char **ret, size_t *ret_size)
 {
 	char path[64];
 
-	snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, file);
+	snprintf(path, sizeof path, "/proc/%d/%s", (int)ins_member(pid), file);
 	return ins_read_file(path, ret, ret_size);
 }
 
@@ -94,6 +95,15 @@ static int put_files(struct to_core *t, const struct ins_mappings *mappings)
 	rc = ins_core_writer_note(&t->writer, "CORE", NT_FILE, note, (size_t)(name - (char *)note));
 	free(note);
 	return rc;
+}
+
+int to_core_fibers(struct to_core *t, bool live)
+{
+	if (!t->threads_only)
+		return ins_core_fibers_read(&t->fibers, t->source, &t->writer, live, &t->summary,
+					    t->error);
+	t->fibers = (struct ins_core_fibers){.source = t->source, .w = &t->writer, .live = live};
+	return 0;
 }
 
 int to_core_process_notes(struct to_core *t, const struct ins_mappings *mappings)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tests/harness/cli/crowd.h"
 #include "tests/harness/cli/json.h"
@@ -81,18 +82,31 @@ static const json_t *finding_of(const json_t *answer)
 	return json_array_get(json_object_get(answer, "findings"), 0);
 }
 
-/* Look at the process and at its core. */
+/* Let to-core write a core. */
+static void write_core(const struct crowd *crowd, char core[HARNESS_PATH])
+{
+	struct harness_process *p = cli_run("fibertrace", "to-core", pid_of(crowd), "-o",
+					    harness_file(core, "own.core"), "--force", NULL);
+
+	cli_expect(p, 0);
+	cli_contains(p->out.bytes, " of a program without fibers");
+	harness_free(p);
+}
+
+/* Look at the process, at its core, and at the core that to-core writes. */
 static void expect(const char *scene, const char *n, const char *type, const char *kind,
 		   size_t members)
 {
 	struct crowd crowd = start(scene, n, type);
-	char core[HARNESS_PATH] = "";
-	unsigned i;
+	char core[2][HARNESS_PATH];
+	unsigned i, cores = 0;
 
-	if (!*harness_sanitizer())
-		cli_core(crowd.process->pid, "core", core);
-	for (i = 0; i < 1 + (core[0] != 0); i++) {
-		const char *target = i ? core : pid_of(&crowd);
+	if (!*harness_sanitizer()) {
+		cli_core(crowd.process->pid, "core", core[cores++]);
+		write_core(&crowd, core[cores++]);
+	}
+	for (i = 0; i < 1 + cores; i++) {
+		const char *target = i ? core[i - 1] : pid_of(&crowd);
 		json_t *answer;
 
 		all_agree(&crowd, target, i ? "core" : "live");
@@ -181,6 +195,39 @@ static void test_a_mutex_of_a_thread_that_has_exited_is_lost(void **state)
 {
 	(void)state;
 	expect("orphan", NULL, NULL, "dead-holder", 1);
+}
+
+/* The process lives on, and its number leads to a thread that does not. */
+static void test_a_process_whose_first_thread_has_exited_is_shown(void **state)
+{
+	struct crowd crowd = start("left", NULL, NULL);
+	const char *const pid = pid_of(&crowd);
+	char core[HARNESS_PATH];
+	struct harness_process *p;
+
+	(void)state;
+	while (cli_state(crowd.process->pid) != 'Z')
+		usleep(1000);
+	for (unsigned i = 0; i < (*harness_sanitizer() ? 1 : 2); i++) {
+		const char *target = i ? core : pid;
+		json_t *answer;
+
+		all_agree(&crowd, target, i ? "core" : "live");
+		answer = deadlock(target, 3);
+		assert_string_equal(json_text(finding_of(answer), "kind"), "dead-holder");
+		json_decref(answer);
+		p = cli_run("fibertrace", "why", target, NULL);
+		cli_expect(p, 3);
+		cli_contains(p->out.bytes, "threads.c:");
+		harness_free(p);
+		p = cli_run("fibertrace", "bt", "--all", target, NULL);
+		cli_expect(p, 0);
+		cli_contains(p->out.bytes, has_tsan() ? "shown 2 of 2" : "shown 1 of 1");
+		harness_free(p);
+		if (!i && !*harness_sanitizer())
+			write_core(&crowd, core);
+	}
+	crowd_end(&crowd);
 }
 
 static void test_a_holder_in_another_process_is_unknown(void **state)
@@ -446,6 +493,7 @@ int main(void)
 		cmocka_unit_test(test_crossed_rwlocks_are_a_deadlock),
 		cmocka_unit_test(test_a_join_is_part_of_a_cycle),
 		cmocka_unit_test(test_a_mutex_of_a_thread_that_has_exited_is_lost),
+		cmocka_unit_test(test_a_process_whose_first_thread_has_exited_is_shown),
 		cmocka_unit_test(test_a_holder_in_another_process_is_unknown),
 		cmocka_unit_test(test_readers_are_no_known_holder),
 		cmocka_unit_test(test_a_convoy_is_no_deadlock),

@@ -99,6 +99,26 @@ static void test_core_of_a_core_of_fibers_is_the_same_again(void **state)
 	harness_free(again);
 }
 
+static void test_core_of_the_threads_alone_is_a_core_of_fibers_too(void **state)
+{
+	struct harness_process *p;
+	json_t *answer;
+
+	(void)state;
+	needs_core();
+	answer = json_well(
+		cli_run("fibertrace", "to-core", "--threads", pid, "-o", out, "--json", NULL));
+	assert_true(json_is_true(json_object_get(answer, "threads")));
+	assert_int_equal(json_int(json_object_get(answer, "core"), "fiberThreads"), 0);
+	assert_int_equal(json_int(json_object_get(answer, "core"), "plainThreads"), 4);
+	json_decref(answer);
+	/* All memory is in it. */
+	p = cli_run("fibertrace", "list", "--core", out, "--json", NULL);
+	answer = json_well(p);
+	assert_int_equal(json_int(answer, "total"), crowd.count);
+	json_decref(answer);
+}
+
 static void test_file_that_is_there_is_replaced_by_force_only(void **state)
 {
 	FILE *file;
@@ -196,14 +216,19 @@ static void test_wrong_usage_is_64(void **state)
 	nothing_there();
 }
 
-static void test_what_has_no_fibers_is_refused(void **state)
+/* test_fibertrace_threads reads such cores. */
+static void test_of_what_has_no_fibers_the_threads_are_written(void **state)
 {
+	struct harness_process *p;
 	char self[24];
 
 	(void)state;
 	snprintf(self, sizeof(self), "%d", getpid());
-	cli_expect_error(cli_run("fibertrace", "to-core", self, "-o", out, NULL), 2, "fibertrace",
-			 "no fibers");
+	p = cli_run("fibertrace", "to-core", self, "-o", out, NULL);
+	cli_expect(p, 0);
+	cli_contains(p->out.bytes, "threads of a program without fibers");
+	harness_free(p);
+	unlink(out);
 	cli_expect_error(cli_run("fibertrace", "to-core", "--core", "/dev/null", "-o", out, NULL),
 			 2, "fibertrace", "/dev/null");
 	nothing_there();
@@ -333,11 +358,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_to_core_says_what_is_in_the_file),
 		cmocka_unit_test(test_core_of_a_core_of_fibers_is_the_same_again),
+		cmocka_unit_test(test_core_of_the_threads_alone_is_a_core_of_fibers_too),
 		cmocka_unit_test(test_file_that_is_there_is_replaced_by_force_only),
 		cmocka_unit_test(test_file_that_cannot_be_written_is_an_error_and_leaves_nothing),
 		cmocka_unit_test(test_truncated_core_is_partial_or_refused_and_never_a_crash),
 		cmocka_unit_test(test_wrong_usage_is_64),
-		cmocka_unit_test(test_what_has_no_fibers_is_refused),
+		cmocka_unit_test(test_of_what_has_no_fibers_the_threads_are_written),
 		cmocka_unit_test(test_stacks_that_cannot_be_walked_are_no_threads),
 		cmocka_unit_test(test_process_under_a_debugger_becomes_a_core_too),
 		cmocka_unit_test(test_process_that_may_not_be_traced_becomes_a_core_too),
