@@ -11,8 +11,8 @@
 #
 # FIBER_BUILD: the build folder. FIBER_SAN: its sanitizer. LIMIT: seconds a program may take.
 # LANES=1: run one program after another. Otherwise there are three lanes. The first runs programs with deadlines, one
-# after another. The second runs scripts, tools and computations beside it at a lower priority (nice), so they use the
-# CPU time that the first lane leaves. The third runs the other tests of tests/cli, which wait for processes of theirs most
+# after another. The second runs scripts, tools and computations beside it at a lower priority (nice 5: a quarter of a CPU
+# for which the first lane competes; with 15 it was a thirtieth, and programs did not end within LIMIT). The third runs the other tests of tests/cli, which wait for processes of theirs most
 # of the time: until a fault is old enough to be reported, or until a tool's time limit; and the tests of libfiber-posix and
 # libfiber-tls, which talk to a peer. When the first lane is finished, it takes programs from the end of the second and then
 # of the third.
@@ -252,7 +252,7 @@ second=("${scripts[@]}" "${tools[@]}" "${computing[@]}")
 if [ ${#timed[@]} -gt 0 ]; then
 	claims=$folder/claims
 	mkdir "$claims"
-	begin_lane 15 "${second[@]}"
+	begin_lane 5 "${second[@]}"
 	begin_lane 0 "${waiting[@]}"
 	run_all "${timed[@]}"
 	rest=("${waiting[@]}" "${second[@]}")
