@@ -195,13 +195,14 @@ static int take_thread(struct threads *s, pid_t tid)
 
 static int take_threads(struct threads *s)
 {
+	const size_t size = s->t->source->layout.record_size;
 	struct dirent *entry;
 	char path[64];
 	DIR *dir;
 	int rc = 0;
 
 	s->stack = malloc(STACK_MOST);
-	s->record = malloc(s->t->source->layout.record_size + 1);
+	s->record = malloc(size ? size : 1); /* without fibers there are no records */
 	if (!s->stack || !s->record)
 		return -ENOMEM;
 	snprintf(path, sizeof path, "/proc/%d/task", (int)s->t->source->pid);

@@ -11,11 +11,11 @@
 #
 # FIBER_BUILD: the build folder. FIBER_SAN: its sanitizer. LIMIT: seconds a program may take.
 # LANES=1: run one program after another. Otherwise there are three lanes. The first runs programs with deadlines, one
-# after another. The second runs scripts, tools and computations beside it at a lower priority: nice 5, a quarter of a CPU for
-# which the first lane competes. With 15 it was a thirtieth, and programs did not end within LIMIT. The third runs the other
-# tests of tests/cli, which wait for processes of theirs most of the time: until a fault is old enough to be reported, or until
-# a tool's time limit; and the tests of libfiber-posix and libfiber-tls, which talk to a peer. When the first lane is finished,
-# it takes programs from the end of the second and then of the third.
+# after another. The second runs scripts, tools and computations beside it at a lower priority: nice 5 is a quarter of a CPU
+# for which the first lane competes; nice 15 is a thirtieth, too little to end within LIMIT. The third runs the other tests of
+# tests/cli, which wait for processes of theirs most of the time: until a fault is old enough to be reported, or until a tool's
+# time limit; and the tests of libfiber-posix and libfiber-tls, which talk to a peer. When the first lane is finished, it takes
+# programs from the end of the second and then of the third.
 # Tests of tools that measure times, or that depend on which processes exist, run at the end, one after another.
 # SLOWEST: the number of slow programs whose times are printed.
 # A failure is printed again at the end, with the last lines of that program's output; each such line starts with "# failed".

@@ -6,8 +6,8 @@ soak.py BIN SECONDS - check that a server whose clients disconnect at any moment
 BIN is the folder of httpd, cutter and fiberctl. Connections are cut at random for SECONDS, in slices. After each slice the
 server must have as many fibers and descriptors as after its very first client. Its resident memory must not be above that
 after the first quarter of the slices, which fill caches of stacks and records; if it is, as many slices follow, up to three
-times, until it does not grow as much again. At the end the server must exit on SIGTERM, with status 0 and nothing on stderr; a build with
-AddressSanitizer reports leaks there.
+times, until it does not grow as much again. At the end the server must exit on SIGTERM, with status 0 and nothing on stderr; a
+build with AddressSanitizer reports leaks there.
 Prints a line for each slice, then "soak: ok" or what was lost.
 """
 import glob
