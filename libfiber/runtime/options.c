@@ -13,7 +13,7 @@ static int check(const struct fiber_runtime_options *o)
 	if (o->carriers > FIB_CARRIERS_MAX || o->carriers_max > FIB_CARRIERS_MAX ||
 	    (o->carriers_max && o->carriers > o->carriers_max) || o->stack_size > FIB_STACK_MAX)
 		return -EINVAL;
-	if (o->guard_size > FIB_GUARD_MAX)
+	if (o->guard_size > FIB_GUARD_MAX || o->trim_waiting_ns < 0)
 		return -EINVAL;
 	if ((unsigned)o->pinned_policy > FIBER_PINNED_SILENT)
 		return -EINVAL;

@@ -45,6 +45,9 @@ static void init_carrier(struct fib_sched *s, unsigned i)
 	c->locks = FIB_TURN_LOCKS;
 	c->rand = UINT64_C(0x9e3779b97f4a7c15) * (i + 1);
 	fib_timers_init(&c->timers);
+	c->trims_at = INT64_MAX;
+	if (s->trim.after)
+		fib_or(&c->slow_switch, FIB_SLOW_TRIM);
 	/* Carriers begin awake and searching. */
 	c->searching = true;
 	fib_add(&s->idle.word, 1);
@@ -107,6 +110,16 @@ static void say_caller(char text[FIB_CHECK_CALLER])
 		snprintf(text, FIB_CHECK_CALLER, "thread %u", fib_os_tid());
 }
 
+/* Without membarrier(2) stacks are not trimmed. */
+static void prepare_trim(struct fib_sched *s, int64_t after)
+{
+	if (!after)
+		return;
+	fib_stack_plain_tops();
+	if (!fib_load(&fib_cancel_fenced_by_waiters))
+		s->trim.after = after;
+}
+
 int fib_sched_start(struct fib_sched *s, const struct fiber_runtime_options *o,
 		    fib_dispatch_fn *dispatch)
 {
@@ -121,6 +134,7 @@ int fib_sched_start(struct fib_sched *s, const struct fiber_runtime_options *o,
 	s->regular = o->carriers;
 	fib_store(&s->notifies, n > 1);
 	fib_cancel_prepare();
+	prepare_trim(s, o->trim_waiting_ns);
 	fib_set_fiber_main(fib_fiber_main);
 	fib_check_set_caller(say_caller);
 	s->guard_size = o->guard_size;

@@ -104,12 +104,14 @@ static struct fiber *search(struct fib_carrier *c)
 static struct fiber *find_fiber(struct fib_carrier *c)
 {
 	struct fiber *fiber;
+	bool trims;
 
 	for (;;) {
 		fib_counters_give(c);
 		fib_recorder_apply(c);
 		c->above.tell_ended(c->sched);
 		expire_timers(c);
+		trims = c->sched->trim.after && fib_trim_pass(c);
 		if (c->sched->carrier_count > 1)
 			fib_store(&c->cpu, fib_os_cpu());
 		fib_idle_poll(c);
@@ -125,7 +127,8 @@ static struct fiber *find_fiber(struct fib_carrier *c)
 		if (fib_load_acquire(&c->sched->stopping))
 			return NULL;
 		fib_stack_trim(fib_coarse_now());
-		fib_idle_sleep(c);
+		if (!trims)
+			fib_idle_sleep(c);
 	}
 	c->naps = 0;
 	fib_idle_found(c);
@@ -189,6 +192,7 @@ static void run_fibers(struct fib_carrier *c)
 			return;
 		await_saved(fiber);
 		fib_switch_in(c, fiber);
+		c->has_run = true;
 		if (c->departed)
 			c->above.bury(c);
 	}

@@ -371,6 +371,15 @@ static void nap(struct fib_carrier *c)
 		c->naps++;
 }
 
+/* When c has to wake by itself. */
+static int64_t nearest(struct fib_carrier *c)
+{
+	const int64_t timer = fib_load(&c->timers.nearest);
+	const int64_t trim = c->sched->trim.after ? fib_trim_due(c) : INT64_MAX;
+
+	return timer < trim ? timer : trim;
+}
+
 void fib_idle_sleep(struct fib_carrier *c)
 {
 	struct fib_sched *s = c->sched;
@@ -381,7 +390,7 @@ void fib_idle_sleep(struct fib_carrier *c)
 	/* Otherwise a searcher that is left will look, or one of the carriers that are awake. */
 	stays = last ? fib_work_visible(s, c) : own_work_visible(s, c);
 	if (!stays && !fib_load(&s->stopping)) {
-		n = block_thread(c, events, fib_load(&c->timers.nearest));
+		n = block_thread(c, events, nearest(c));
 		fib_observer_clock(c, fib_os_now());
 		c->naps = 0;
 	}

@@ -33,6 +33,7 @@
 #include "sched/idle_fibers.h"
 #include "sched/steal.h"
 #include "sched/timers.h"
+#include "sched/trim.h"
 #include "stack/pool.h"
 
 #define FIB_CARRIERS_MAX 256u
@@ -47,10 +48,11 @@ struct fib_exceptions {
 };
 
 /* bits of slow_switch */
-#define FIB_SLOW_EXCEPTIONS 1u /* there is C++: an exception may be in progress */
-#define FIB_SLOW_RECORDS    2u /* events are recorded: recorder.c */
-#define FIB_SLOW_OWN_TLS    4u /* fibers have thread-locals of their own: own_tls.h */
-#define FIB_SLOW_LOCALE	    8u /* fibers without these have locales of their own: locale.h */
+#define FIB_SLOW_EXCEPTIONS 1u	/* there is C++: an exception may be in progress */
+#define FIB_SLOW_RECORDS    2u	/* events are recorded: recorder.c */
+#define FIB_SLOW_OWN_TLS    4u	/* fibers have thread-locals of their own: own_tls.h */
+#define FIB_SLOW_LOCALE	    8u	/* fibers without these have locales of their own: locale.h */
+#define FIB_SLOW_TRIM	    16u /* stacks of waiting fibers are trimmed: trim.h */
 
 /*
  * Functions of life/ and watch/ that a carrier calls, each off the hot path: sched/ must not depend
@@ -79,6 +81,7 @@ struct fib_carrier {
 	/* I: this thread's; NULL without C++ */
 	struct fib_exceptions *exceptions;
 	bool searching; /* C: counted in idle.word */
+	bool has_run;	/* C: a fiber, since its last sleep; for trims_at */
 	uint8_t naps;	/* C: searches in a row that found only work to leave alone; idle.c */
 	_Atomic uint8_t slow_switch; /* A, read by C: FIB_SLOW_*: extra work at a switch */
 	unsigned locks;		     /* C: counts down to the next check of the turn: turn.h */
@@ -103,6 +106,7 @@ struct fib_carrier {
 	struct fib_announce announce;	 /* C */
 	struct fib_announce gone;	 /* C: announcement of a fiber that has just exited */
 	int64_t looked;			 /* C: its last look outside, ns of the coarse clock */
+	int64_t trims_at;		 /* C: when it wakes for a pass: trim.c; INT64_MAX: not */
 	uint64_t turn_of;		 /* C: the fiber at the last check ... */
 	uint64_t turn_seq;		 /* C: ... and its seq */
 	struct fiber *departed;	  /* C: has exited; its joiner is woken in the idle context */
@@ -168,6 +172,7 @@ struct fib_sched {
 	_Atomic bool own_tls;		  /* A: all carriers have FIB_SLOW_OWN_TLS */
 	_Atomic bool locales;		  /* A: all carriers have FIB_SLOW_LOCALE */
 	bool shared_fpu;		  /* I: fibers share their carrier's FPU control words */
+	struct fib_trim trim;		  /* see trim.h */
 	struct fib_background background; /* own lock */
 	_Atomic int64_t long_run;	  /* A: ns a fiber may hold its carrier; 0: no limit */
 	bool interruptible;		  /* I: carriers may take longrun's signal */

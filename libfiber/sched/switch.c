@@ -162,6 +162,15 @@ static fib_always_inline void start_running(struct fib_carrier *c, struct fiber 
 	c->current = fiber;
 }
 
+/* After start_running(): another carrier may be trimming the stack. */
+static fib_always_inline void await_trim(struct fib_carrier *c, const struct fiber *fiber)
+{
+	/* pairs: trim.gap -- seq was stored before; the fence is executed by the other carrier. */
+	fib_fence_compiler();
+	if (fib_unlikely(fib_load(&c->sched->trim.marks)))
+		fib_trim_await(&c->sched->trim, fiber);
+}
+
 /*
  * Switch from fiber to next, or to the idle context if next is NULL or has not left its other
  * carrier.
@@ -178,6 +187,8 @@ static fib_always_inline void switch_plain(struct fib_carrier *c, struct fiber *
 		if (slow & FIB_SLOW_RECORDS)
 			fib_recorder_ran(c, fiber, next);
 		start_running(c, next, now);
+		if (slow & FIB_SLOW_TRIM)
+			await_trim(c, next);
 		if (fib_unlikely(!is_started(next)))
 			start_fiber(c, next);
 		to = &next->context;
@@ -234,6 +245,13 @@ static fib_noinline void switch_own_tls(struct fib_carrier *c, struct fiber *fib
 	switch_plain(c, fiber, next, now, FIB_SLOW_OWN_TLS);
 }
 
+/* The same with stacks that are trimmed. */
+static fib_noinline void switch_trimmed(struct fib_carrier *c, struct fiber *fiber,
+					struct fiber *next, int64_t now)
+{
+	switch_plain(c, fiber, next, now, FIB_SLOW_OWN_TLS | FIB_SLOW_TRIM);
+}
+
 static fib_always_inline void switch_fiber(struct fib_carrier *c, struct fiber *fiber,
 					   struct fiber *next, int64_t now)
 {
@@ -243,19 +261,25 @@ static fib_always_inline void switch_fiber(struct fib_carrier *c, struct fiber *
 		switch_plain(c, fiber, next, now, 0);
 	else if (slow == FIB_SLOW_OWN_TLS)
 		switch_own_tls(c, fiber, next, now);
+	else if (slow == (FIB_SLOW_OWN_TLS | FIB_SLOW_TRIM))
+		switch_trimmed(c, fiber, next, now);
 	else
 		switch_slow(c, fiber, next, now);
 }
 
 void fib_switch_in(struct fib_carrier *c, struct fiber *fiber)
 {
+	const unsigned slow = fib_load(&c->slow_switch);
+
 	fib_probe2(switch, c->current, fiber->id);
 	if (fib_records(c))
 		fib_recorder_ran(c, NULL, fiber);
 	start_running(c, fiber, fib_coarse_now());
+	if (slow & FIB_SLOW_TRIM)
+		await_trim(c, fiber);
 	if (!is_started(fiber))
 		start_fiber(c, fiber);
-	if (fib_load(&c->slow_switch) & FIB_SLOW_OWN_TLS)
+	if (slow & FIB_SLOW_OWN_TLS)
 		fib_use_tls(c, fiber->tls);
 	fib_context_switch(&c->idle, &c->announce, &fiber->context, &fiber->announce, &c->left);
 	/* What the register held, a fiber perhaps: 'fibertrace leaks' would take it for a handle. */
@@ -439,6 +463,8 @@ static fib_always_inline _Noreturn void leave_for(struct fib_carrier *c, struct 
 	if (slow & FIB_SLOW_RECORDS)
 		fib_recorder_ran_after_end(c, next);
 	start_running(c, next, fib_coarse_now());
+	if (slow & FIB_SLOW_TRIM)
+		await_trim(c, next);
 	if (slow & FIB_SLOW_OWN_TLS)
 		fib_use_tls(c, next->tls);
 	if (is_started(next)) {

@@ -15,7 +15,8 @@
  * its address.
  *
  * Tops are coloured: page-aligned tops would put the hot ends of all stacks into the same few cache
- * sets. A colour belongs to the address, so a stack keeps it for life.
+ * sets. A colour belongs to the address, so a stack keeps it for life. It costs memory: of the fibers
+ * that wait with one page in use, most have two pages then. So a process can do without.
  *
  * Free stacks are listed in a separate table: no stack is touched while it is unused.
  */
@@ -39,6 +40,13 @@ _Static_assert(COLOURS *COLOUR_STEP <= FIB_STACK_COLOURS, "pool.h");
 #define READY	    32u
 #define AHEAD	    64u	       /* guards made at once ... */
 #define AHEAD_BYTES (4u << 20) /* ... or fewer: a large one takes microseconds, under a lock */
+
+static _Atomic bool plain_tops; /* A: new stacks have no colour */
+
+void fib_stack_plain_tops(void)
+{
+	fib_store(&plain_tops, true);
+}
 
 void fib_class_push(struct fib_stack_class *c, const struct fib_stack *stack)
 {
@@ -202,7 +210,7 @@ static int cut(struct fib_stack_class *c, unsigned class, bool bare, struct fib_
 		return -ENOMEM;
 	ret->low = c->next + guard;
 	ret->size = fib_class_size(class);
-	ret->colour = c->colour++ % COLOURS * COLOUR_STEP;
+	ret->colour = fib_load(&plain_tops) ? 0 : c->colour++ % COLOURS * COLOUR_STEP;
 	ret->class = (uint16_t) class;
 	ret->guard = bare ? 0 : (uint16_t)(guard / FIB_GUARD_MIN);
 	fib_checker_stack(ret->low, ret->size);

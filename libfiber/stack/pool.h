@@ -102,6 +102,9 @@ void fib_stack_forget(void);
  * on. */
 int fib_stack_foreign(void *memory, size_t size, struct fib_stack *ret);
 
+/* Stacks that are made from now on have no colour: less memory, slower switches. */
+void fib_stack_plain_tops(void);
+
 /* Usable bytes: contexts start at the top, less the colour. */
 static inline size_t fib_stack_usable(const struct fib_stack *stack)
 {

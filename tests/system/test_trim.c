@@ -290,6 +290,107 @@ static void test_trim_beside_running_fibers_damages_nothing(void **state)
 	assert_int_equal(damaged, 0);
 }
 
+/* -- by the runtime itself, with the option -- */
+
+static struct fiber_runtime_options trimming(int64_t after)
+{
+	struct fiber_runtime_options options = carriers_options();
+
+	options.trim_waiting_ns = after;
+	return options;
+}
+
+/* How much less the process has while a crowd waits. */
+static void *wait_in_crowd(void *arg)
+{
+	struct crowd *c = arg;
+	const int64_t end = fiber_after(10000 * MS);
+	long before, now;
+
+	gather(c);
+	before = now = status("VmRSS:");
+	while (before - now < (long)c->n * (long)(DEEP - 16384) && fiber_now() < end) {
+		fiber_sleep_until(fiber_after(5 * MS));
+		now = status("VmRSS:");
+	}
+	c->given = before - now;
+	dismiss(c);
+	return NULL;
+}
+
+static void test_trim_waiting_gives_back_what_waiting_fibers_left(void **state)
+{
+	const struct fiber_runtime_options options = trimming(500 * MS);
+	struct crowd c = {.n = carriers_scale(CROWD)};
+
+	(void)state;
+	arrived = failed = damaged = 0;
+	assert_int_equal(fiber_run(wait_in_crowd, &c, &options, NULL), 0);
+	assert_int_equal(failed, 0);
+	assert_int_equal(damaged, 0);
+	if (!harness_sanitizer()[0]) /* their memory is counted too */
+		assert_true(c.given >= (int64_t)c.n * (int64_t)(DEEP - 16384));
+}
+
+/* The last one to run before all sleep is trimmed too: a carrier wakes for it. */
+static void test_trim_waiting_concerns_a_program_that_sleeps(void **state)
+{
+	const struct fiber_runtime_options options = trimming(20 * MS);
+	struct fiber_runtime *rt;
+	const size_t n = carriers_scale(CROWD);
+	long most, now;
+
+	(void)state;
+	arrived = failed = damaged = 0;
+	assert_true(fiber_trim(0, 0) >= 0);
+	most = status("VmRSS:") + (long)n * 16384;
+	assert_int_equal(fiber_runtime_start(&options, &rt), 0);
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(fiber_runtime_spawn(rt, NULL, keep_words, (void *)i, NULL), 0);
+	while (arrived < n)
+		sched_yield();
+	now = status("VmRSS:");
+	for (unsigned i = 0; i < 1000 && now > most; i++) {
+		fiber_sleep_until(fiber_after(10 * MS));
+		now = status("VmRSS:");
+	}
+	for (size_t i = 0; i < n; i++)
+		fiber_sem_post(&gate);
+	carriers_finish(rt);
+	assert_int_equal(failed, 0);
+	assert_int_equal(damaged, 0);
+	if (!harness_sanitizer()[0]) /* their memory is counted too */
+		assert_true(now <= most);
+}
+
+static void test_trim_waiting_beside_running_fibers_damages_nothing(void **state)
+{
+	const struct fiber_runtime_options options = trimming(1);
+	struct fiber_runtime *rt;
+
+	(void)state;
+	arrived = failed = damaged = 0;
+	stop = false;
+	assert_int_equal(fiber_runtime_start(&options, &rt), 0);
+	for (uintptr_t i = 0; i < 40; i++)
+		assert_int_equal(fiber_runtime_spawn(rt, NULL, use_and_yield, (void *)i, NULL), 0);
+	assert_int_equal(fiber_runtime_spawn(rt, NULL, spawn_and_join, NULL, NULL), 0);
+	fiber_sleep_until(fiber_after(500 * MS));
+	stop = true;
+	carriers_finish(rt);
+	assert_int_equal(failed, 0);
+	assert_int_equal(damaged, 0);
+}
+
+static void test_trim_waiting_refuses_a_negative_time(void **state)
+{
+	const struct fiber_runtime_options options = trimming(-1);
+	struct fiber_runtime *rt;
+
+	(void)state;
+	assert_int_equal(fiber_runtime_start(&options, &rt), -EINVAL);
+}
+
 static void test_trim_refuses_what_it_does_not_know(void **state)
 {
 	(void)state;
@@ -313,6 +414,10 @@ int main(void)
 		cmocka_unit_test(test_trim_leaves_fibers_that_have_not_waited_long),
 		cmocka_unit_test(test_trim_cold_and_pageout_keep_the_contents_of_stacks),
 		cmocka_unit_test(test_trim_beside_running_fibers_damages_nothing),
+		cmocka_unit_test(test_trim_waiting_gives_back_what_waiting_fibers_left),
+		cmocka_unit_test(test_trim_waiting_concerns_a_program_that_sleeps),
+		cmocka_unit_test(test_trim_waiting_beside_running_fibers_damages_nothing),
+		cmocka_unit_test(test_trim_waiting_refuses_a_negative_time),
 	};
 
 	harness_watchdog(120);

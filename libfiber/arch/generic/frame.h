@@ -17,6 +17,8 @@ struct fib_context {
 	void *saved; /* ucontext_t on the stack it belongs to */
 };
 
+#define FIB_FRAME_RED_ZONE 512 /* bytes below sp that may be in use: more than any ABI has */
+
 #define FIB_FRAME_START 8192 /* room for the first frame when a used stack is reused */
 
 _Static_assert(sizeof(void *) > 8 || sizeof(struct fib_context) <= 32, "half a cache line");

@@ -16,6 +16,8 @@
 #define FIB_FRAME_X87CW 28
 #define FIB_FRAME_WORDS 30
 
+#define FIB_FRAME_RED_ZONE 128 /* bytes below sp that may be in use: psABI 3.2.2 */
+
 #define FIB_FRAME_SAVED 48 /* bytes of registers between sp and the return address */
 
 /* Above the sticky exception flags in mxcsr; only these bits are compared. */

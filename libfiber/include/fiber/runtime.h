@@ -67,6 +67,13 @@ struct fiber_runtime_options {
 	 * because it computes or blocks in a system call, gets a substitute, which runs the other
 	 * fibers. Then more than `carriers` may run for a moment after that fiber has gone on. */
 	unsigned carriers_max;
+	/* A fiber that has waited for this long, ns, loses the pages of its stack that it does not
+	 * use, and gets new ones when it needs them; 0: it keeps them. For many fibers that wait for
+	 * long, as the connections of a server. The process's new stacks all begin at the end of a
+	 * page then: a switch among many fibers takes longer. No fiber may be suspended in a context
+	 * (context.h) whose memory is a part of its own stack. Without effect where membarrier(2) is
+	 * not allowed. */
+	int64_t trim_waiting_ns;
 };
 
 /*
