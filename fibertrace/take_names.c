@@ -34,7 +34,7 @@ int trace_note_name(struct trace_taking *t, const struct fib_row *row)
 	memcpy(name, row->object_name, sizeof row->object_name);
 	for (i = 0; i < t->objects && t->object[i] != row->wait_object; i++)
 		;
-	if (!name[0] || i < t->objects || i == TRACE_ENTRIES)
+	if (!row->wait_object || !name[0] || i < t->objects || i == TRACE_ENTRIES)
 		return 0;
 	t->object[t->objects++] = row->wait_object;
 	return ins_recording_put_text(t->writer, FIB_RECORDING_OBJECTS, row->wait_object, name);

@@ -43,7 +43,7 @@ static const struct {
 	 "fiber_chan_send() or fiber_chan_close()", "the channel"},
 	{"select", "for the first of several channels or descriptors",
 	 "fiber_select(), fiber_poll(), fiber_await_fds()", "the first that is ready",
-	 "the first channel among them"},
+	 "the first channel among them; of poll() the first descriptors"},
 	{"fd", "for a descriptor to become readable or writable",
 	 "fiber_read(), fiber_write(), fiber_accept(), fiber_connect(), fiber_wait_fd() ...",
 	 "the poller; fiber_close() of the descriptor",

@@ -102,6 +102,6 @@ void ins_lost_groups_example(const struct ins_lost *lost, const struct ins_lost_
 			     struct ins_source *source, struct ins_fiber *ret)
 {
 	ins_table_get(lost->table, group->example, ret);
-	if (source->memory && ret->row.wait_object)
+	if (source->memory && fib_row_has_object(&ret->row))
 		fib_row_resolve(&source->layout, &ret->row, source->memory, source);
 }

@@ -116,6 +116,19 @@ static void say_object(struct ins_strbuf *l, const struct fib_row *row, bool add
 		say_one_after(l, " held by ", row->holder);
 }
 
+/* " of 2 descriptors: 25 read, 26 write" */
+static void say_polled(struct ins_strbuf *l, const struct fib_row *row)
+{
+	const uint32_t n = fib_row_polled(row);
+
+	say_one_after(l, " of ", n);
+	ins_strbuf_text(l, n == 1 ? " descriptor" : " descriptors");
+	if (!row->object_name[0])
+		return;
+	ins_strbuf_text(l, ": ");
+	ins_strbuf_escaped(l, row->object_name);
+}
+
 const char *ins_words_wait(const struct fib_layout *layout, const struct ins_fiber *fiber,
 			   bool address, char *buf, size_t size)
 {
@@ -146,12 +159,10 @@ const char *ins_words_wait(const struct fib_layout *layout, const struct ins_fib
 		say_fd(&l, fiber);
 		break;
 	case FIB_WAIT_SELECT:
-		say_object(&l, row, address);
-		if (ins_words_polled(row))
-			say_one_after(&l, " of ", ins_words_polled(row));
-		if (ins_words_polled(row))
-			ins_strbuf_text(&l, ins_words_polled(row) == 1 ? " descriptor"
-								       : " descriptors");
+		if (fib_row_polled(row))
+			say_polled(&l, row);
+		else
+			say_object(&l, row, address);
 		break;
 	case INS_WAIT_CALL:
 		ins_strbuf_char(&l, ' ');

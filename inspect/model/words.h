@@ -30,17 +30,6 @@ const char *ins_words_wait_kind(const struct fib_layout *layout, unsigned kind);
 /* "read", "write", "read|write" for poll(2)'s bits. Returns buf. */
 const char *ins_words_events(unsigned events, char *buf, size_t size);
 
-/* How many descriptors a wait is for that is for these alone, as in poll(2); 0: it is another one. */
-static inline uint32_t ins_words_polled(const struct fib_row *row)
-{
-	const uint32_t descriptors = (uint32_t)(row->wait_arg >> 32);
-
-	return row->wait_kind == FIB_WAIT_SELECT && row->wait_arg != FIB_ROW_UNKNOWN &&
-			       descriptors == (uint32_t)row->wait_arg
-		       ? descriptors
-		       : 0;
-}
-
 /* What a row with these flags is, and what the rows of a summary are: "fiber" or "thread". */
 static inline const char *ins_words_row(unsigned flags)
 {

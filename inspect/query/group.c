@@ -149,9 +149,13 @@ static void share(struct ins_group *g, const struct fib_row *row)
 	const bool same_arg = mine->wait_arg == row->wait_arg ||
 			      mine->wait_kind == FIB_WAIT_OFFLOAD; /* where the call's thread is */
 
-	if (mine->wait_object != row->wait_object || !same_arg)
+	const bool same_object =
+		mine->wait_object == row->wait_object &&
+		(!fib_row_polled(row) || strcmp(mine->object_name, row->object_name) == 0);
+
+	if (!same_object || !same_arg)
 		g->same_wait = false;
-	if (mine->wait_object != row->wait_object) {
+	if (!same_object) {
 		mine->wait_object = 0;
 		mine->object_name[0] = 0;
 	}

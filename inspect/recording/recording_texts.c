@@ -104,7 +104,7 @@ static int take_fibers(struct ins_recording_texts *in, struct fib_recording_fibe
 		f->object_name[sizeof f->object_name - 1] = 0;
 		if (f->name[0])
 			rc = add(&in->list[INS_TEXTS_NAMES], f->id, f->name, sizeof f->name);
-		if (rc == 0 && f->object_name[0])
+		if (rc == 0 && f->wait_object && f->object_name[0])
 			rc = add(&in->list[INS_TEXTS_OBJECTS], f->wait_object, f->object_name,
 				 sizeof f->object_name);
 	}

@@ -143,10 +143,13 @@ static void say_object(struct sentence *w, const struct ins_fiber *fiber)
 		say(w, ins_words_wait(w->layout, &bare, false, wait, sizeof wait));
 		return;
 	}
-	if (ins_words_polled(row))
-		say_number(w, "one of ", ins_words_polled(row), " descriptors");
-	else
-		say(w, objects[row->wait_kind]);
+	if (fib_row_polled(row)) {
+		say_number(w, "one of ", fib_row_polled(row), " descriptors");
+		say(w, row->object_name[0] ? ": " : "");
+		ins_strbuf_escaped(&w->line, row->object_name);
+		return;
+	}
+	say(w, objects[row->wait_kind]);
 	if (row->object_name[0]) {
 		say(w, " \"");
 		ins_strbuf_quoted(&w->line, row->object_name);

@@ -29,7 +29,7 @@ static const char *const more[REST_COUNT] = {
 
 static enum rest rest_of(const struct fib_row *row)
 {
-	if (ins_words_polled(row))
+	if (fib_row_polled(row))
 		return REST_INPUT;
 	switch (row->wait_kind) {
 	case FIB_WAIT_FD:

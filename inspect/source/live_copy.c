@@ -247,10 +247,10 @@ static bool copy_fiber(struct ins_live *l, struct ins_fiber *fiber, bool *ret_en
 	}
 	if (l->reading.request->bare)
 		return true;
-	if (row->wait_object && fib_row_resolve(layout, row, ins_live_memory, l) < 0)
+	if (fib_row_has_object(row) && fib_row_resolve(layout, row, ins_live_memory, l) < 0)
 		l->reading.lacks.unresolved++;
 	/* What was read beside the copy is consistent with it too. */
-	return (!row->wait_object && layout->recipe != FIB_RECIPE_SAVED) || still(l, row);
+	return (!fib_row_has_object(row) && layout->recipe != FIB_RECIPE_SAVED) || still(l, row);
 }
 
 /* The fiber ran at every attempt. */
@@ -259,7 +259,7 @@ static void call_moving(struct ins_fiber *fiber)
 	forget(fiber, INS_FIBER_MOVING);
 	fiber->row.state = FIBER_RUNNING;
 	fiber->row.wait_kind = FIB_WAIT_NONE;
-	fiber->row.wait_object = 0;
+	fiber->row.wait_object = fiber->row.polled = 0;
 	fiber->row.holder = fiber->row.readers = 0;
 	fiber->row.toucher = 0;
 	fiber->row.stack_used = 0;

@@ -106,7 +106,10 @@ struct fiber {
 	void *arg;		 /* I */
 	uint64_t spawn_pc;	 /* I */
 
-	struct fiber_result result;    /* F, then the joiner */
+	union {
+		struct fiber_result result; /* F, then the joiner */
+		const void *polled;	    /* F: in a call that polls: its struct pollfd */
+	};
 	struct fib_stack stack;	       /* F: from its start on; low NULL: the size it will have */
 	_Atomic uint32_t life;	       /* A: FIB_LIFE_* */
 	_Atomic uint32_t joiner_armed; /* A: join.meet: the ticket of the wait */

@@ -99,6 +99,7 @@ static void describe_fields(void)
 	FIELD(FIB_FIELD_JOINER, thread_joiner.word);
 	FIELD(FIB_FIELD_RUNTIME, sched);
 	FIELD(FIB_FIELD_PINNED_WAITS, pinned_waits);
+	FIELD(FIB_FIELD_POLLED, polled);
 	fiber_registry.field_count = FIB_FIELD_COUNT;
 }
 

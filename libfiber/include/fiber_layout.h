@@ -81,6 +81,8 @@ enum fib_layout_field_id {
 	FIB_FIELD_JOINER,  /* u32: a thread that joins it sleeps on this word with futex(2) */
 	FIB_FIELD_RUNTIME, /* u64: the same number for all fibers of a runtime; 0: it has none yet */
 	FIB_FIELD_PINNED_WAITS, /* u32: of a pinned fiber that waits: new at every wait */
+	FIB_FIELD_POLLED, /* u64: of a fiber in a select for descriptors alone: address of their
+			   * struct pollfd, in the order of the call; 0: there are none */
 	FIB_FIELD_COUNT
 };
 #define FIB_LAYOUT_FIELDS 64 /* slots in the table, also for future fields */

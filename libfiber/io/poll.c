@@ -24,12 +24,13 @@
 #include <fiber/io.h>
 #include <fiber/time.h>
 
+#include "core/record.h"
 #include "io/descriptor.h"
 #include "os/os.h"
 #include "wait/wait.h"
 
 /* Up to this many descriptors need no allocation. */
-#define FEW 8u
+#define FEW 4u
 
 struct place {
 	struct fib_waiter w[2];
@@ -206,7 +207,10 @@ int fiber_poll(struct pollfd *fds, nfds_t n, int64_t deadline)
 		return -ETIMEDOUT;
 	if (!fiber)
 		return wait_blocking(fds, n, deadline);
-	return fiber->pins ? wait_pinned(fds, n, deadline) : wait_parked(fds, n, deadline);
+	fiber->polled = fds;
+	rc = fiber->pins ? wait_pinned(fds, n, deadline) : wait_parked(fds, n, deadline);
+	fiber->polled = NULL;
+	return rc;
 }
 
 /* The index of the first ready descriptor, after a fiber_poll() that found some. */

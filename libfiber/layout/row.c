@@ -9,6 +9,8 @@
 #include "layout/row.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <fiber/fiber.h>
@@ -150,6 +152,8 @@ static void decode_wait(const struct fib_layout *layout, const void *bytes, int6
 		row->wait_arg = field(layout, bytes, FIB_FIELD_WAIT_ARG);
 		row->deadline = (int64_t)field(layout, bytes, FIB_FIELD_DEADLINE);
 	}
+	if (fib_row_polled(row))
+		row->polled = field(layout, bytes, FIB_FIELD_POLLED);
 	if (running && row->wait_kind != FIB_WAIT_NONE)
 		row->pinned_waits = (uint32_t)field(layout, bytes, FIB_FIELD_PINNED_WAITS);
 	if (row->wait_kind == FIB_WAIT_PREDICATE && !running && row->wait_arg) {
@@ -266,6 +270,52 @@ static int read_worker(const struct fib_layout *layout, const struct fib_row *ro
 	return rc;
 }
 
+static const char *events_of(const struct pollfd *polled)
+{
+	switch (polled->events & (POLLIN | POLLOUT)) {
+	case POLLIN:
+		return "read";
+	case POLLOUT:
+		return "write";
+	case POLLIN | POLLOUT:
+		return "read|write";
+	default:
+		return polled->events & POLLPRI ? "priority" : "errors";
+	}
+}
+
+/* Name the first of the descriptors. What does not fit is "...". */
+static void name_polled(const struct pollfd *polled, unsigned n, bool all, char *name, size_t size)
+{
+	size_t at = 0;
+	unsigned i;
+	int length;
+
+	for (i = 0; i < n; i++) {
+		const size_t rest = i + 1 < n || !all ? sizeof ", ..." - 1 : 0;
+
+		length = snprintf(name + at, size - at, "%s%d %s", i ? ", " : "", polled[i].fd,
+				  events_of(&polled[i]));
+		if (at + (size_t)length + rest >= size)
+			break;
+		at += (size_t)length;
+	}
+	if (i < n || !all)
+		snprintf(name + at, size - at, "%s...", i ? ", " : "");
+}
+
+static int resolve_polled(struct fib_row *row, uint32_t count, fib_read_fn *read, void *reader)
+{
+	const unsigned n = count < FIB_ROW_POLLED ? count : FIB_ROW_POLLED;
+	struct pollfd polled[FIB_ROW_POLLED];
+	int rc;
+
+	rc = read(reader, row->polled, polled, n * sizeof polled[0]);
+	if (rc == 0)
+		name_polled(polled, n, n == count, row->object_name, sizeof row->object_name);
+	return rc;
+}
+
 int fib_row_resolve(const struct fib_layout *layout, struct fib_row *row, fib_read_fn *read,
 		    void *reader)
 {
@@ -274,6 +324,8 @@ int fib_row_resolve(const struct fib_layout *layout, struct fib_row *row, fib_re
 	uint64_t holder = 0, readers = 0;
 	int rc;
 
+	if (row->polled)
+		return resolve_polled(row, fib_row_polled(row), read, reader);
 	if (row->wait_kind >= FIB_LAYOUT_WAITS || !row->wait_object)
 		return 0;
 	o = layout->objects[row->wait_kind];

@@ -67,6 +67,7 @@ struct fib_row {
 	uint64_t runtime; /* FIB_FIELD_RUNTIME; 0 also where that is not recorded, or not sent */
 	uint32_t pinned_waits; /* FIB_FIELD_PINNED_WAITS; 0 also without such a wait */
 	uint32_t bound;	       /* of a runnable fiber: 1 + the only carrier that runs it; else 0 */
+	uint64_t polled;       /* FIB_FIELD_POLLED; 0 also without such a wait, or not sent */
 };
 
 /* Copy size bytes at address in the program to buf. Returns 0 or a negative errno; never faults. */
@@ -84,10 +85,30 @@ bool fib_row_decode(const struct fib_layout *layout, const void *bytes, uint64_t
  * number is odd, whatever the state field says; pins: the nesting depth of its pins. */
 bool fib_row_waits(uint8_t state, uint8_t wait_kind, bool running, uint16_t pins);
 
+/* How many descriptors a wait is for that is for these alone, as in poll(2); 0: it is another one. */
+static inline uint32_t fib_row_polled(const struct fib_row *row)
+{
+	const uint32_t descriptors = (uint32_t)(row->wait_arg >> 32);
+
+	return row->wait_kind == FIB_WAIT_SELECT && row->wait_arg != FIB_ROW_UNKNOWN &&
+			       descriptors == (uint32_t)row->wait_arg
+		       ? descriptors
+		       : 0;
+}
+
+/* Return whether there is something to read about what it waits for. */
+static inline bool fib_row_has_object(const struct fib_row *row)
+{
+	return row->wait_object || row->polled;
+}
+
 /* Return whether other fibers may hold for reading what a wait of that kind is for. */
 bool fib_row_may_be_read(uint8_t wait_kind);
 
+#define FIB_ROW_POLLED 3u /* so many of the descriptors of a wait are named */
+
 /* Fill in object_name, holder, readers, toucher and FIB_ROW_FORGOTTEN by reading the wait object.
+ * The name of a wait for descriptors alone is "25 read, 26 write".
  * Returns 0, or the read function's error when the object cannot be read (it may have been freed
  * meanwhile). */
 int fib_row_resolve(const struct fib_layout *layout, struct fib_row *row, fib_read_fn *read,

@@ -48,6 +48,7 @@ _Noreturn void fiber_fail(int error, const char *fmt, ...)
 		vsnprintf(fiber->failure, sizeof fiber->failure, fmt, ap);
 		va_end(ap);
 	}
+	fiber->result.value = NULL;
 	fiber->result.error = error < 0 ? error : error > 0 ? -error : -EINVAL;
 	exit_early(fiber);
 }

@@ -8,6 +8,7 @@
  * copy by the usual code.
  */
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 
 #include "core/registry.h"
@@ -43,6 +44,13 @@ static void find_worker(const struct fib_row *row, struct copy *ret)
 	ret->size = row->wait_arg ? fiber_registry.worker.size : 0;
 }
 
+/* Of a wait for descriptors alone, the first of them. */
+static void find_polled(const struct fib_row *row, uint32_t count, struct copy *ret)
+{
+	ret->address = row->polled;
+	ret->size = (count < FIB_ROW_POLLED ? count : FIB_ROW_POLLED) * sizeof(struct pollfd);
+}
+
 /* The part of the row's object that is needed; size 0: none. */
 static void find(const struct fib_row *row, struct copy *ret)
 {
@@ -50,6 +58,10 @@ static void find(const struct fib_row *row, struct copy *ret)
 	uint64_t from, to;
 
 	ret->size = 0;
+	if (row->polled) {
+		find_polled(row, fib_row_polled(row), ret);
+		return;
+	}
 	if (!row->wait_object || row->wait_kind >= FIB_LAYOUT_WAITS)
 		return;
 	if (row->wait_kind == FIB_WAIT_OFFLOAD) {

@@ -144,14 +144,15 @@ static int peek(void *pipe, uint64_t address, void *buf, size_t size)
 
 static int resolve(struct fib_row *row, struct fib_sample_object *last)
 {
-	if (!row->wait_object)
+	if (!fib_row_has_object(row))
 		return 0;
 	/* Calls of one function on other threads have the same object, and each has a thread of its own. */
-	if (last->row.wait_object != row->wait_object || last->row.wait_kind != row->wait_kind ||
-	    row->wait_kind == FIB_WAIT_OFFLOAD) {
+	if (row->polled || last->row.wait_object != row->wait_object ||
+	    last->row.wait_kind != row->wait_kind || row->wait_kind == FIB_WAIT_OFFLOAD) {
 		last->row.wait_object = row->wait_object;
 		last->row.wait_kind = row->wait_kind;
 		last->row.wait_arg = row->wait_arg;
+		last->row.polled = row->polled;
 		last->row.holder = last->row.readers = 0;
 		last->row.toucher = 0;
 		memset(last->row.object_name, 0, sizeof last->row.object_name);
@@ -233,7 +234,7 @@ bool fib_sample_fiber(uint64_t index, int64_t now, struct fib_sample_object *las
 		if (!fib_sample_row(index, now, ret))
 			return false;
 		*ret_rc = fib_sample_details(ret, last, FIB_WIRE_WANT_ALL);
-		if (!ret->wait_object || fib_sample_current(ret))
+		if (!fib_row_has_object(ret) || fib_sample_current(ret))
 			return true;
 		*last = (struct fib_sample_object){.pipe = last->pipe, .pagemap = last->pagemap};
 	}

@@ -122,7 +122,7 @@ static void sample_records(struct piece *p)
 		fib_sample_prefetch(index + WHOLE_AHEAD);
 		if (!fib_sample_row(index, p->now, row) || (c->id && row->id != c->id))
 			c->end.total--; /* it exited between the two looks */
-		else if (!row->wait_object)
+		else if (!fib_row_has_object(row))
 			append(p, row, 0);
 		else
 			p->index[p->waiting++] = index;

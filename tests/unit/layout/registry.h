@@ -34,7 +34,7 @@ static inline void make_layout(struct fib_layout *l)
 		[FIB_FIELD_WAITED] = 8,	   [FIB_FIELD_BORN] = 8,	 [FIB_FIELD_CANCELLED] = 1,
 		[FIB_FIELD_MASKED] = 2,	   [FIB_FIELD_READS] = 16,	 [FIB_FIELD_READS_MORE] = 1,
 		[FIB_FIELD_ERROR] = 4,	   [FIB_FIELD_HELD] = 8,	 [FIB_FIELD_HELD_AT] = 8,
-		[FIB_FIELD_RUNTIME] = 8,   [FIB_FIELD_PINNED_WAITS] = 4,
+		[FIB_FIELD_RUNTIME] = 8,   [FIB_FIELD_PINNED_WAITS] = 4, [FIB_FIELD_POLLED] = 8,
 	};
 	uint16_t at = RECORD_SIZE;
 	int i;

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 
 #include <fiber/fiber.h>
@@ -240,6 +241,85 @@ static void test_row_does_not_read_past_an_objects_name_nor_trust_its_end(void *
 	assert_int_equal(fib_row_resolve(&l, &row, read_object, &base), 0);
 	assert_int_equal(strlen(row.object_name), sizeof row.object_name - 1);
 	assert_int_equal(row.holder, 0);
+}
+
+/* n descriptors, the first ones of `polled`. */
+static void put_polled(const struct pollfd *polled, uint32_t n)
+{
+	base = 0x5f00;
+	asked = 0;
+	refusal = 0;
+	memset(object, 0, sizeof object);
+	memcpy(object, polled, 3 * sizeof *polled);
+	put(FIB_FIELD_WAIT_KIND, FIB_WAIT_SELECT);
+	put(FIB_FIELD_STATE, FIBER_SUSPENDED);
+	put(FIB_FIELD_WAIT_OBJECT, 0);
+	put(FIB_FIELD_WAIT_ARG, (uint64_t)n << 32 | n);
+	put(FIB_FIELD_POLLED, base);
+	assert_true(decode());
+}
+
+static void test_row_names_the_first_descriptors_that_a_call_polls(void **state)
+{
+	static const struct {
+		struct pollfd polled[3];
+		uint32_t n;
+		const char *name;
+	} cases[] = {
+		{{{7, POLLIN, 0}}, 1, "7 read"},
+		{{{25, POLLIN, 0}, {26, POLLIN | POLLOUT, 0}}, 2, "25 read, 26 read|write"},
+		{{{1, POLLOUT, 0}, {2, POLLPRI, 0}, {3, 0, 0}}, 3, "1 write, 2 priority, 3 errors"},
+		{{{1, POLLIN, 0}, {2, POLLIN, 0}, {3, POLLIN, 0}},
+		 4,
+		 "1 read, 2 read, 3 read, ..."},
+		{{{-1, POLLIN, 0}, {2, 0, 0}, {3, POLLIN, 0}},
+		 9000,
+		 "-1 read, 2 errors, 3 read, ..."},
+		{{{12345, POLLIN, 0}, {12346, POLLIN, 0}, {7, 0, 0}},
+		 3,
+		 "12345 read, 12346 read, ..."},
+		{{{INT32_MIN, POLLIN | POLLOUT, 0}, {7, POLLIN | POLLOUT, 0}},
+		 3,
+		 "-2147483648 read|write, ..."},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		put_polled(cases[i].polled, cases[i].n);
+		assert_int_equal(row.polled, base);
+		assert_true(fib_row_has_object(&row));
+		assert_int_equal(fib_row_resolve(&l, &row, read_object, &base), 0);
+		assert_string_equal(row.object_name, cases[i].name);
+	}
+	refusal = -EFAULT;
+	assert_true(decode());
+	assert_int_equal(fib_row_resolve(&l, &row, read_object, &base), -EFAULT);
+	assert_string_equal(row.object_name, "");
+}
+
+/* The field is what a fiber that has exited returned, and a select with channels has none. */
+static void test_row_has_polled_descriptors_only_in_such_a_wait(void **state)
+{
+	static const struct pollfd polled[3] = {{7, POLLIN, 0}};
+
+	(void)state;
+	put_polled(polled, 1);
+	put(FIB_FIELD_WAIT_ARG, UINT64_C(1) << 32 | 2);
+	assert_true(decode());
+	assert_int_equal(row.polled, 0);
+	put(FIB_FIELD_WAIT_KIND, FIB_WAIT_FD);
+	assert_true(decode());
+	assert_int_equal(row.polled, 0);
+	put_polled(polled, 1);
+	put(FIB_FIELD_STATE, FIBER_DEAD);
+	assert_true(decode());
+	assert_int_equal(row.polled, 0);
+	put_polled(polled, 1);
+	l.fields[FIB_FIELD_POLLED].size = 0; /* an older program */
+	assert_true(decode());
+	assert_int_equal(row.polled, 0);
+	assert_int_equal(fib_row_resolve(&l, &row, read_object, &base), 0);
+	assert_string_equal(row.object_name, "");
 }
 
 static void test_row_stays_unresolved_when_its_object_is_gone(void **state)
@@ -492,6 +572,8 @@ int main(void)
 		ROW_TEST(test_row_ends_a_name_that_fills_its_field),
 		ROW_TEST(test_row_resolves_the_name_and_the_holder_of_its_object),
 		ROW_TEST(test_row_does_not_read_past_an_objects_name_nor_trust_its_end),
+		ROW_TEST(test_row_names_the_first_descriptors_that_a_call_polls),
+		ROW_TEST(test_row_has_polled_descriptors_only_in_such_a_wait),
 		ROW_TEST(test_row_stays_unresolved_when_its_object_is_gone),
 		ROW_TEST(test_row_resolves_the_thread_that_runs_its_call),
 		ROW_TEST(test_row_has_the_locks_that_it_reads),

@@ -44,6 +44,9 @@ static void test_waits_name_object_holder_and_descriptor(void **state)
 	f.row.holder = 0;
 	f.row.wait_arg = UINT64_C(2) << 32 | 2;
 	assert_string_equal(wait_of(&f, false), "select of 2 descriptors");
+	strcpy(f.row.object_name, "25 read, 26 write");
+	assert_string_equal(wait_of(&f, false), "select of 2 descriptors: 25 read, 26 write");
+	f.row.object_name[0] = 0;
 	f.row.wait_arg = UINT64_C(1) << 32 | 1;
 	assert_string_equal(wait_of(&f, false), "select of 1 descriptor");
 	f.row.wait_arg = UINT64_C(2) << 32 | 3; /* and a channel */

@@ -127,6 +127,25 @@ static void test_descriptors_differ_and_their_events_are_shared(void **state)
 }
 
 /* The argument leads to the thread of each call. */
+static void test_polls_of_other_descriptors_are_one_group_without_their_names(void **state)
+{
+	(void)state;
+	fiber.row.wait_kind = FIB_WAIT_SELECT;
+	fiber.row.wait_object = 0;
+	fiber.row.wait_arg = UINT64_C(2) << 32 | 2;
+	strcpy(fiber.row.object_name, "25 read, 26 read");
+	add(1);
+	add(2);
+	assert_string_equal(at(0)->fiber.row.object_name, "25 read, 26 read");
+	assert_true(at(0)->same_wait);
+	strcpy(fiber.row.object_name, "27 read, 28 read");
+	add(3);
+	assert_int_equal(at(0)->count, 3);
+	assert_string_equal(at(0)->fiber.row.object_name, "");
+	assert_int_equal(at(0)->fiber.row.wait_arg, UINT64_C(2) << 32 | 2);
+	assert_false(at(0)->same_wait);
+}
+
 static void test_calls_of_one_function_are_the_same_wait(void **state)
 {
 	(void)state;
@@ -247,6 +266,7 @@ int main(void)
 		GROUP_TEST(test_equal_walks_of_equal_waits_are_one_group),
 		GROUP_TEST(test_any_difference_of_place_makes_another_group),
 		GROUP_TEST(test_what_members_do_not_share_is_not_said),
+		GROUP_TEST(test_polls_of_other_descriptors_are_one_group_without_their_names),
 		GROUP_TEST(test_calls_of_one_function_are_the_same_wait),
 		GROUP_TEST(test_descriptors_differ_and_their_events_are_shared),
 		GROUP_TEST(test_samples_are_the_lowest_ids_ascending),

@@ -321,6 +321,10 @@ static void test_a_select_of_descriptors_says_how_many(void **state)
 	fiber.row.wait_arg = UINT64_C(2) << 32 | 2;
 	assert_string_equal(explain(&fiber, text, sizeof text),
 			    "It has waited 3s for one of 2 descriptors.");
+	strcpy(fiber.row.object_name, "25 read, 26 write");
+	assert_string_equal(explain(&fiber, text, sizeof text),
+			    "It has waited 3s for one of 2 descriptors: 25 read, 26 write.");
+	fiber.row.object_name[0] = 0;
 	fiber.row.wait_arg = UINT64_C(1) << 32 | 2;
 	assert_string_equal(explain(&fiber, text, sizeof text),
 			    "It has waited 3s for one of the cases of its select.");
