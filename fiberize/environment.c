@@ -2,9 +2,10 @@
 /*
  * environment.c - what tells the libraries to run a program in fibers
  *
- * FIBERIZE is "CARRIERS STACK-BYTES LONG-RUN-NS CARRIERS-MAX", which libfiber-posix/entry/start.c reads. LD_PRELOAD
- * names both libraries by their paths, because the loader looks for neither beside the program. Both
- * variables stay for the programs that the program starts.
+ * FIBERIZE is "CARRIERS STACK-BYTES LONG-RUN-NS CARRIERS-MAX TRIM-NS", which
+ * libfiber-posix/entry/start.c reads. LD_PRELOAD names both libraries by their paths, because the
+ * loader looks for neither beside the program. Both variables stay for the programs that the program
+ * starts.
  */
 #include "fiberize/environment.h"
 
@@ -87,8 +88,8 @@ void fiberize_environment(const struct fiberize_options *options)
 {
 	char words[80];
 
-	snprintf(words, sizeof words, "%u %zu %lld %u", options->carriers, options->stack,
-		 (long long)options->long_run, options->most);
+	snprintf(words, sizeof words, "%u %zu %lld %u %lld", options->carriers, options->stack,
+		 (long long)options->long_run, options->most, (long long)options->trim);
 	set("FIBERIZE", words);
 	preload();
 }

@@ -23,6 +23,7 @@
 #define MOST_PER_CPU 4
 #define STACK_MIN    ((uint64_t)16 << 10)
 #define STACK_MAX    ((uint64_t)1 << 30)
+#define TRIM	     INT64_C(5000000000) /* ns */
 
 static const char help[] =
 	"usage: fiberize [OPTION]... PROGRAM [ARG]...\n"
@@ -34,6 +35,8 @@ static const char help[] =
 	"                       (default: 4 for each CPU)\n"
 	"      --stack SIZE     the stack of a thread without one of its own: 256k, 8m\n"
 	"                       (default: as on threads, 'ulimit -s')\n"
+	"      --trim TIME      a thread that has waited for this long loses the memory of its\n"
+	"                       stack that it does not use (default: 5s), or 'off'\n"
 	"      --watchdog TIME  report a fiber that runs for longer than this: 20ms, 1s\n"
 	"  -h, --help           print this text\n"
 	"  -V, --version        print the version\n"
@@ -103,15 +106,22 @@ static size_t read_size(const char *text)
 	return n;
 }
 
-static int64_t read_time(const char *text)
+static int64_t read_time(const char *option, const char *text, const char *expected)
 {
 	int64_t ns;
 
 	if (!ins_duration_parse(text, &ns) || ns <= 0)
-		wrong("watchdog", text, "a length of time like 20ms, 1.5s or 2m");
+		wrong(option, text, expected);
 	if (ins_duration_bare(text))
-		wrong("watchdog", text, "the unit is missing: 20ms, 1s");
+		wrong(option, text, "the unit is missing: 20ms, 1s");
 	return ns;
+}
+
+static int64_t read_trim(const char *text)
+{
+	if (!strcmp(text, "off"))
+		return 0;
+	return read_time("trim", text, "a length of time like 500ms, 5s or 2m, or off");
 }
 
 /* Of a thread that asks for nothing: the limit of stacks that the C library has read at start. */
@@ -134,10 +144,11 @@ static _Noreturn void print(const char *text)
 
 void fiberize_options(int argc, char *argv[], struct fiberize_options *ret)
 {
-	enum { CARRIERS = 256, MOST, STACK, WATCHDOG };
+	enum { CARRIERS = 256, MOST, STACK, TRIMS, WATCHDOG };
 	static const struct option longs[] = {{"carriers", required_argument, NULL, CARRIERS},
 					      {"carriers-max", required_argument, NULL, MOST},
 					      {"stack", required_argument, NULL, STACK},
+					      {"trim", required_argument, NULL, TRIMS},
 					      {"watchdog", required_argument, NULL, WATCHDOG},
 					      {"help", no_argument, NULL, 'h'},
 					      {"version", no_argument, NULL, 'V'},
@@ -146,7 +157,7 @@ void fiberize_options(int argc, char *argv[], struct fiberize_options *ret)
 	unsigned most = 0;
 	int c;
 
-	*ret = (struct fiberize_options){.stack = default_stack(), .long_run = -1};
+	*ret = (struct fiberize_options){.stack = default_stack(), .long_run = -1, .trim = TRIM};
 	/* The first word that is no option is the program: what follows is its own. */
 	while ((c = getopt_long(argc, argv, "+hV", longs, NULL)) != -1) {
 		if (c == CARRIERS)
@@ -156,7 +167,10 @@ void fiberize_options(int argc, char *argv[], struct fiberize_options *ret)
 		else if (c == STACK)
 			ret->stack = read_size(optarg);
 		else if (c == WATCHDOG)
-			ret->long_run = read_time(optarg);
+			ret->long_run = read_time("watchdog", optarg,
+						  "a length of time like 20ms, 1.5s or 2m");
+		else if (c == TRIMS)
+			ret->trim = read_trim(optarg);
 		else if (c == 'h')
 			print(help);
 		else if (c == 'V')

@@ -14,6 +14,7 @@ struct fiberize_options {
 	unsigned most;	   /* with substitutes */
 	size_t stack;	   /* bytes */
 	int64_t long_run;  /* ns; -1: off */
+	int64_t trim;	   /* ns; 0: off */
 	char **program;	   /* and its arguments */
 };
 

@@ -148,6 +148,25 @@ def check_fibers(pid):
     need("wait for input" in text and "deadlock" not in text, text)
 
 
+def check_tunnel(pid, port):
+    """Check that the tools name the descriptors that a tunnel's fiber polls."""
+    with socket.create_connection(("127.0.0.1", port)) as s:
+        s.sendall(b"CONNECT 127.0.0.1:%d HTTP/1.0\r\n\r\n" % ORIGIN.http)
+        need(b" 200 " in s.recv(1000), "no tunnel")
+        for tool in "fiberctl", "fibertrace":
+            polls = []
+            def polled():
+                answer = call([BUILD / "bin" / tool, "list", pid, "--json"], text=True).stdout
+                polls[:] = [row["wait"]["objectName"] for row in json.loads(answer)["fibers"] if row["wait"] and row["wait"]["kind"] == "select"]
+                return len(polls) == 1
+            wait_until(polled, "%s shows one poll" % tool)
+            name = re.fullmatch(r"(\d+) read, (\d+) read", polls[0] or "")
+            need(name, polls)
+            for fd in name.groups():
+                need(os.readlink("/proc/%d/fd/%s" % (pid, fd)).startswith("socket:"), "%s is no socket" % fd)
+        need("select of 2 descriptors: %s " % polls[0] in ask("list", pid), ask("list", pid))
+
+
 def test_tinyproxy(carriers, folder):
     with tinyproxy(carriers, folder) as (p, port):
         ORIGIN.run(ORIGIN.gate(False))
@@ -157,6 +176,7 @@ def test_tinyproxy(carriers, folder):
             every = asyncio.run_coroutine_threadsafe(ORIGIN.fetch_all(port), ORIGIN.loop)
             wait_until(lambda: ORIGIN.waiting == CLIENTS + 1, "all clients wait: %d" % ORIGIN.waiting)
             check_fibers(p.pid)
+            check_tunnel(p.pid, port)
         finally:
             victim.kill()
             victim.wait()
@@ -251,16 +271,21 @@ def test_options(folder):
         refused(["--stack", value, "true"], 125, "--stack %s: a size from 16k to 1g, like 256k or 8m" % value)
     refused(["--watchdog", "0s", "true"], 125, "--watchdog 0s: a length of time like 20ms, 1.5s or 2m")
     refused(["--watchdog", "20", "true"], 125, "--watchdog 20: the unit is missing: 20ms, 1s")
+    for value in "0s", "-1s", "none", "":
+        refused(["--trim", value, "true"], 125, "--trim %s: a length of time like 500ms, 5s or 2m, or off" % value)
+    refused(["--trim", "5", "true"], 125, "--trim 5: the unit is missing: 20ms, 1s")
     refused(["--carriers-max", "257", "true"], 125, "--carriers-max 257: %s" % expected)
     refused(["--carriers-max", "2", "--carriers", "3", "true"], 125, "--carriers-max 2: fewer than --carriers")
     refused([], 125, "PROGRAM: is missing; see --help")
     refused(["--many", "true"], 125, "unrecognized option '--many'")
-    p = call([FIBERIZE, "--carriers=3", "--stack", "1m", "--watchdog", "1.5ms", "--carriers-max=4", "sh", "-c", "echo $FIBERIZE; exit 4"], text=True)
-    need((p.returncode, p.stdout) == (4, "3 1048576 1500000 4\n"), p)
+    p = call([FIBERIZE, "--carriers=3", "--stack", "1m", "--watchdog", "1.5ms", "--carriers-max=4", "--trim", "2s", "sh", "-c", "echo $FIBERIZE; exit 4"], text=True)
+    need((p.returncode, p.stdout) == (4, "3 1048576 1500000 4 2000000000\n"), p)
     most = 4 * len(os.sched_getaffinity(0))
     for option, carriers in ([], most), (["--carriers", "200"], max(most, 200)):
-        p = call([FIBERIZE, *option, "sh", "-c", "echo ${FIBERIZE##* }"], text=True)
-        need(p.stdout == "%d\n" % min(carriers, 256), p)
+        p = call([FIBERIZE, *option, "sh", "-c", "set -- $FIBERIZE; echo $4 $5"], text=True)
+        need(p.stdout == "%d 5000000000\n" % min(carriers, 256), p)
+    p = call([FIBERIZE, "--trim", "off", "sh", "-c", "echo ${FIBERIZE##* }"], text=True)
+    need(p.stdout == "0\n", p)
     need("--watchdog" in call([FIBERIZE, "--help"], text=True).stdout, "no help")
     del folder
 
@@ -322,7 +347,7 @@ def test_scripts(folder):
     refused([name], 126, "%s: its interpreter /nowhere/sh: No such file or directory" % name)
     for first in "#!/bin/sh\n", "#! /usr/bin/env sh\n", "":
         p = call([FIBERIZE, script(folder, first + "echo $FIBERIZE $1"), "word"], text=True)
-        need(re.fullmatch(r"0 \d+ -1 \d+ word\n", p.stdout), p)
+        need(re.fullmatch(r"0 \d+ -1 \d+ 5000000000 word\n", p.stdout), p)
 
 
 def test_watchdog(folder):

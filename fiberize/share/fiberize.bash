@@ -11,7 +11,7 @@ _fiberize()
 		word=${COMP_WORDS[i]}
 		case $word in
 		=) continue ;;
-		--carriers | --carriers-max | --stack | --watchdog)
+		--carriers | --carriers-max | --stack | --trim | --watchdog)
 			option=$word
 			[[ ${COMP_WORDS[i + 1]} != = ]] || ((i++))
 			((i++))
@@ -35,10 +35,11 @@ _fiberize()
 	case $option in
 	--carriers | --carriers-max) COMPREPLY=($(compgen -W "1 2 4 8" -- "$cur")) ;;
 	--stack) COMPREPLY=($(compgen -W "256k 1m 8m" -- "$cur")) ;;
+	--trim) COMPREPLY=($(compgen -W "1s 5s 1m off" -- "$cur")) ;;
 	--watchdog) COMPREPLY=($(compgen -W "20ms 100ms 1s" -- "$cur")) ;;
 	*)
 		if [[ $cur == -* ]]; then
-			COMPREPLY=($(compgen -W "--carriers --carriers-max --stack --watchdog --help --version -h -V" -- "$cur"))
+			COMPREPLY=($(compgen -W "--carriers --carriers-max --stack --trim --watchdog --help --version -h -V" -- "$cur"))
 		else
 			compopt -o filenames 2>/dev/null
 			COMPREPLY=($(compgen -c -- "$cur") $(compgen -f -- "$cur"))

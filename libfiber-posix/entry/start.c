@@ -34,14 +34,15 @@ static struct program {
 } program;
 
 /*
- * What fiberize(1) was asked for: "CARRIERS STACK-BYTES [LONG-RUN-NS [CARRIERS-MAX]]". False: nothing.
+ * What fiberize(1) was asked for: "CARRIERS STACK-BYTES [LONG-RUN-NS [CARRIERS-MAX [TRIM-NS]]]". False: nothing.
  */
 static bool read_options(struct fiber_runtime_options *ret)
 {
 	const char *text = getenv("FIBERIZE");
 
-	return text && sscanf(text, "%u %zu %" SCNd64 " %u", &ret->carriers, &ret->stack_size,
-			      &ret->long_run_ns, &ret->carriers_max) >= 2;
+	return text &&
+	       sscanf(text, "%u %zu %" SCNd64 " %u %" SCNd64, &ret->carriers, &ret->stack_size,
+		      &ret->long_run_ns, &ret->carriers_max, &ret->trim_waiting_ns) >= 2;
 }
 
 static _Noreturn void refuse(const char *why)
