@@ -16,7 +16,7 @@
 #   tool/                 also inspect/; tool/cmd/ may include tool/completion/, and both tool/ itself
 #   fiberctl/, fibertrace/    all of these
 #   fiberize/             inspect/
-#   libfiber-posix/       system/ 0 · call/ 1 · threads/ 2 · streams/ 3 · entry/ 4, the public <fiber/...>, layout/ for what libfiber publishes
+#   libfiber-posix/       system/ 0 · call/ 1 · threads/ 2 · streams/ 3 · entry/ 4, the public <fiber/...>, layout/ for what libfiber publishes, and the port's thread_pointer.h
 #   libfiber-tls/         its own folder and <fiber/...>
 #   libfiber-test/        all of libfiber/, some of whose files it replaces
 #   fixtures/, examples/      <fiber.h> and <fiber/...> only

@@ -127,6 +127,9 @@ function check_include(header, angle,    part, n, to, known)
 		check_posix(header, to)
 		return
 	}
+	# It has inline functions of the port alone.
+	if (top == "libfiber-posix" && header == "thread_pointer.h")
+		return
 	if (header in chosen)
 		to = chosen[header]
 	else if (to == "")

@@ -16,6 +16,7 @@
 #include <fiber/fiber.h>
 
 #include "layout/layout.h"
+#include "system/caller.h"
 #include "system/link.h"
 #include "threads/shared_tls.h"
 #include "threads/thread.h"
@@ -43,7 +44,7 @@ static inline bool fpx_is_libfiber(const void *pc)
 /* Whether the caller is a fiber, and this library takes its calls. */
 static inline bool fpx_is_fiber(const void *caller)
 {
-	return __builtin_expect(fiber_self() != NULL, 0) && fpx_linked && !fpx_is_libfiber(caller);
+	return __builtin_expect(fpx_fiber() != NULL, 0) && fpx_linked && !fpx_is_libfiber(caller);
 }
 
 /* Whether a call from `caller`, which may park, goes to this library; else it is the system's. */

@@ -11,7 +11,7 @@
 /* Whether a call that makes or closes a descriptor is libfiber's, which knows that. */
 static inline bool fpx_is_own(const void *caller)
 {
-	return fiber_self() ? fpx_is_libfiber(caller) : fpx_closing();
+	return fpx_fiber() ? fpx_is_libfiber(caller) : fpx_closing();
 }
 
 /* Whether an open from `caller` is the system's. Else it is a cancellation point. */

@@ -20,12 +20,15 @@
 #include <fiber/runtime.h>
 
 #include "layout/layout.h"
+#include "layout/own_tls.h"
+#include "system/caller.h"
 #include "system/copies.h"
 #include "system/native.h"
 #include "system/streams.h"
 #include "system/system.h"
 
 bool fpx_linked = true;
+ptrdiff_t fpx_carrier_word;
 
 /* No call by name parks. Say why, in one line: format has one %s. */
 __attribute__((format(printf, 1, 0))) static void give_up(const char *format, const char *name)
@@ -79,6 +82,7 @@ bool fiber_posix_linked(void)
  */
 __attribute__((constructor(101))) static void start(void)
 {
+	fpx_carrier_word = fiber_carrier_word();
 	fiber_runtime_bind();
 	describe_code();
 	if (!fpx_find_calls())

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/single_threaded.h>
 
 #include "threads/owner.h"
 
@@ -39,10 +40,17 @@ static inline void fpx_mutex_set_owner(pthread_mutex_t *mutex, int short_id, uin
 	__atomic_store_n(fpx_mutex_id(mutex), id, __ATOMIC_RELAXED);
 }
 
+/* While the process has one thread no instruction is locked, as in the C library. */
 static inline bool fpx_mutex_take_free(pthread_mutex_t *mutex)
 {
 	int word = FPX_MUTEX_FREE;
 
+	if (__libc_single_threaded) {
+		if (mutex->__data.__lock != FPX_MUTEX_FREE)
+			return false;
+		mutex->__data.__lock = FPX_MUTEX_TAKEN;
+		return true;
+	}
 	return __atomic_compare_exchange_n(&mutex->__data.__lock, &word, FPX_MUTEX_TAKEN, false,
 					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
@@ -69,6 +77,10 @@ static inline void fpx_mutex_release(pthread_mutex_t *mutex)
 	if (__builtin_expect(__atomic_load_n(&fpx_mutex_starving, __ATOMIC_RELAXED) != 0, 0) &&
 	    fpx_mutex_hand(mutex))
 		return;
+	if (__libc_single_threaded && mutex->__data.__lock == FPX_MUTEX_TAKEN) {
+		mutex->__data.__lock = FPX_MUTEX_FREE;
+		return;
+	}
 	/* pairs: lot.meet -- a full barrier. */
 	if (__builtin_expect(__atomic_exchange_n(&mutex->__data.__lock, FPX_MUTEX_FREE,
 						 __ATOMIC_SEQ_CST) == FPX_MUTEX_WAITED,

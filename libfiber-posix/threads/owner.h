@@ -8,6 +8,7 @@
 #include <fiber/fiber.h>
 
 #include "layout/layout.h"
+#include "system/caller.h"
 
 /*
  * `short_id` is what a mutex of the C library has room for: a thread's number, or a fiber's mark, which
@@ -34,7 +35,7 @@ static inline uint64_t fpx_fiber_id(const struct fiber *fiber)
 
 static inline struct fpx_owner fpx_owner_self(void)
 {
-	struct fiber *const fiber = fiber_self();
+	struct fiber *const fiber = fpx_fiber();
 	struct fpx_owner owner;
 
 	if (fiber) {

@@ -63,7 +63,7 @@ int fpx_rwlock_unlock(pthread_rwlock_t *lock)
 {
 	int rc;
 
-	if (lock->__data.__cur_writer && fiber_self())
+	if (lock->__data.__cur_writer && fpx_fiber())
 		lock->__data.__cur_writer = fpx_thread_number();
 	rc = fpx_native.pthread_rwlock_unlock(lock);
 	/* pairs: lot.meet */

@@ -27,6 +27,7 @@
 #include "call/park.h"
 #include "layout/layout.h"
 #include "layout/own_tls.h"
+#include "system/caller.h"
 #include "system/find.h"
 #include "system/native.h"
 #include "threads/keys.h"
@@ -87,7 +88,7 @@ static __attribute__((noinline)) struct thread *self(void)
 {
 	const pthread_t caller = fpx_native.pthread_self();
 
-	return fiber_self() && fpx_thread_is(caller) ? thread_of(caller) : NULL;
+	return fpx_fiber() && fpx_thread_is(caller) ? thread_of(caller) : NULL;
 }
 
 pthread_t fpx_thread_of_fiber(struct fiber *self)
@@ -225,7 +226,7 @@ struct fpx_mask *fpx_thread_mask(void)
 
 bool fpx_thread_can_exit(void)
 {
-	return fiber_self() && start_key && fiber_getspecific(start_key);
+	return fpx_fiber() && start_key && fiber_getspecific(start_key);
 }
 
 void fpx_thread_exit(void *value)

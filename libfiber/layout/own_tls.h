@@ -9,8 +9,13 @@
 #define FIB_LAYOUT_OWN_TLS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include <fiber/fiber.h>
+
+/* The distance from the thread pointer to a word that is 0 in each thread that is no carrier. The same
+ * in all threads. Where a port has no thread pointer it means nothing. */
+FIBER_API ptrdiff_t fiber_carrier_word(void);
 
 /* Whether fibers can have FIBER_OWN_TLS: 0, or -ENOTSUP and *ret_why, a sentence without a full stop.
  * By a plain thread, or a fiber without. */

@@ -4,7 +4,9 @@
 
 #include <stddef.h>
 
+#include "arch/arch.h"
 #include "base/atomic.h"
+#include "base/tls.h"
 #include "core/record.h"
 #include "layout/own_tls.h"
 #include "os/own_tls.h"
@@ -23,6 +25,11 @@ void *fib_own_thread_run(fiber_fn *fn, void *arg)
 
 	fib_os_own_tls_begin();
 	return main ? main(fn, arg) : fn(arg);
+}
+
+ptrdiff_t fiber_carrier_word(void)
+{
+	return fib_tls_carrier_offset(fib_arch_tp());
 }
 
 int fiber_own_tls_check(const char **ret_why)

@@ -581,7 +581,7 @@ static const char never_fail[] =
 	"fiber_mutex_unlock "
 	"fiber_name fiber_new_fd fiber_now"
 	" fiber_object_name fiber_once fiber_op_await fiber_op_detach fiber_pin fiber_pinned_policy"
-	" fiber_own_tls fiber_own_tls_check fiber_own_tls_finish fiber_own_tls_give"
+	" fiber_carrier_word fiber_own_tls fiber_own_tls_check fiber_own_tls_finish fiber_own_tls_give"
 	" fiber_own_tls_interrupt fiber_own_tls_is fiber_own_tls_number fiber_own_tls_set_main"
 	" fiber_own_tls_word"
 	" fiber_pinned_scope_end fiber_print_backtrace fiber_run fiber_run_many fiber_runtime_bind"

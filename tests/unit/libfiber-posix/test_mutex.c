@@ -3,7 +3,11 @@
 #include "mixed.h"
 
 #include <dlfcn.h>
+#include <sched.h>
+#include <sys/single_threaded.h>
+#include <sys/wait.h>
 #include <threads.h>
+#include <unistd.h>
 
 #include <fiber_layout.h>
 
@@ -22,6 +26,68 @@ static void init(pthread_mutex_t *mutex, int kind)
 	assert_int_equal(pthread_mutexattr_settype(&attr, kind), 0);
 	assert_int_equal(pthread_mutex_init(mutex, &attr), 0);
 	pthread_mutexattr_destroy(&attr);
+}
+
+/* -- in a process with one thread -- */
+
+static void *take_and_release(void *arg)
+{
+	const int rc = pthread_mutex_lock(arg);
+
+	return rc || pthread_mutex_unlock(arg) ? NULL : arg;
+}
+
+/* In a process with one thread: lock, make a thread that waits, unlock. Returns an exit status. */
+static int lock_alone(int kind)
+{
+	pthread_mutex_t mutex;
+	pthread_t thread;
+	void *value;
+
+	init(&mutex, kind);
+	if (!__libc_single_threaded || pthread_mutex_lock(&mutex) || mutex.__data.__lock != 1 ||
+	    mutex.__data.__owner != getpid() ||
+	    pthread_mutex_trylock(&mutex) != (kind == PTHREAD_MUTEX_RECURSIVE ? 0 : EBUSY))
+		return 1;
+	if (kind == PTHREAD_MUTEX_RECURSIVE && pthread_mutex_unlock(&mutex))
+		return 2;
+	if (pthread_mutex_unlock(&mutex) || mutex.__data.__lock || mutex.__data.__owner ||
+	    pthread_mutex_lock(&mutex))
+		return 3;
+	if (pthread_create(&thread, NULL, take_and_release, &mutex))
+		return 4;
+	while (__atomic_load_n(&mutex.__data.__lock, __ATOMIC_RELAXED) != 2)
+		sched_yield();
+	if (__libc_single_threaded || pthread_mutex_unlock(&mutex) || pthread_join(thread, &value))
+		return 5;
+	return value == &mutex && !pthread_mutex_destroy(&mutex) ? 0 : 6;
+}
+
+static int alone[sizeof(kinds) / sizeof(kinds[0])]; /* the exit statuses of those processes */
+
+/* Before the test has a thread, so before its watchdog. */
+static void run_alone(void)
+{
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		const pid_t child = fork();
+
+		if (child == 0) {
+			alarm(60);
+			_exit(lock_alone(kinds[i]));
+		}
+		if (child < 0 || waitpid(child, &alone[i], 0) != child)
+			alone[i] = -1;
+	}
+}
+
+static void test_mutex_of_a_process_with_one_thread_is_whole_when_it_has_more(void **state)
+{
+	(void)state;
+	/* ThreadSanitizer has a thread of its own from the start. */
+	if (strcmp(harness_sanitizer(), "thread") == 0)
+		skip();
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		assert_int_equal(alone[i], 0);
 }
 
 /* -- exclusion -- */
@@ -396,6 +462,7 @@ static void test_mutex_of_c11_is_the_same(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_mutex_of_a_process_with_one_thread_is_whole_when_it_has_more),
 		cmocka_unit_test(test_mutex_has_one_owner_at_a_time),
 		cmocka_unit_test(test_mutex_that_some_give_up_waiting_for_is_whole),
 		cmocka_unit_test(test_mutex_locked_again_by_its_owner_is_as_its_kind_says),
@@ -409,6 +476,7 @@ int main(void)
 		cmocka_unit_test(test_mutex_of_c11_is_the_same),
 	};
 
+	run_alone();
 	harness_watchdog(100);
 	return cmocka_run_group_tests(tests, inside_start, inside_stop);
 }

@@ -11,6 +11,7 @@
 
 #include <fiber.h>
 
+#include "arch/arch.h"
 #include "layout/own_tls.h"
 #include "tests/harness/fibers.h"
 #include "tests/harness/watchdog.h"
@@ -79,10 +80,45 @@ static void test_own_thread_a_plain_thread_has_no_block(void **state)
 	assert_false(fiber_own_tls_is((void *)pthread_self()));
 }
 
+/* What the word has in the caller's thread. */
+static void *carrier_word(void)
+{
+	const char *const tp = fib_arch_tp();
+
+	return tp ? *(void *const volatile *)(const void *)(tp + fiber_carrier_word()) : NULL;
+}
+
+static void *has_word(void *arg)
+{
+	return !fib_arch_tp() || carrier_word() ? arg : NULL;
+}
+
+static void *has_word_with_its_own_too(void *arg)
+{
+	struct fiber_result result = {arg, 0};
+	struct fiber *fiber;
+
+	if (!missing() && (fiber_spawn_attr(&own, has_word, arg, &fiber) < 0 ||
+			   fiber_join(fiber, &result, FIBER_FOREVER) < 0))
+		return NULL;
+	return result.value ? has_word(arg) : NULL;
+}
+
+static void test_own_thread_a_word_tells_carriers_from_other_threads(void **state)
+{
+	struct fiber_result result = {NULL, 0};
+
+	assert_null(carrier_word());
+	assert_int_equal(fiber_run(has_word_with_its_own_too, state, &one, &result), 0);
+	assert_ptr_equal(result.value, state);
+	assert_null(carrier_word());
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_own_thread_a_plain_thread_has_no_block),
+		cmocka_unit_test(test_own_thread_a_word_tells_carriers_from_other_threads),
 		cmocka_unit_test(test_own_thread_begins_with_the_function_that_was_set),
 	};
 
