@@ -110,6 +110,8 @@ static void say_caller(char text[FIB_CHECK_CALLER])
 		snprintf(text, FIB_CHECK_CALLER, "thread %u", fib_os_tid());
 }
 
+#define TRIM_MOST (INT64_MAX / 4) /* ns: times are added to it */
+
 /* Without membarrier(2) stacks are not trimmed. */
 static void prepare_trim(struct fib_sched *s, int64_t after)
 {
@@ -117,7 +119,7 @@ static void prepare_trim(struct fib_sched *s, int64_t after)
 		return;
 	fib_stack_plain_tops();
 	if (!fib_load(&fib_cancel_fenced_by_waiters))
-		s->trim.after = after;
+		s->trim.after = after < TRIM_MOST ? after : TRIM_MOST;
 }
 
 int fib_sched_start(struct fib_sched *s, const struct fiber_runtime_options *o,

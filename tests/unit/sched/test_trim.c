@@ -184,6 +184,27 @@ static void test_trim_an_idle_runtime_makes_one_pass(void **state)
 	carriers_stop(&s.sched);
 }
 
+/* The longest time is never over, and no carrier wakes for it. */
+static void test_trim_after_the_longest_time_wakes_no_carrier(void **state)
+{
+	struct scene s = {.way = FROM_IDLE};
+	uint64_t polls;
+
+	(void)state;
+	start(&s, INT64_MAX);
+	s.fiber = carriers_spawn(&s.sched, "sleeper", wait_and_run, &s);
+	while (fiber_state(s.fiber) != FIBER_SUSPENDED)
+		fib_os_yield();
+	fiber_sleep_until(fiber_after(WAITED));
+	polls = fib_load(&s.sched.polls);
+	fiber_sleep_until(fiber_after(WAITED));
+	assert_int_equal(fib_load(&s.sched.polls), polls);
+	fiber_sem_post(&s.gate);
+	await_ran(&s);
+	assert_int_equal(fiber_join(s.fiber, NULL, FIBER_FOREVER), 0);
+	carriers_stop(&s.sched);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -191,6 +212,7 @@ int main(void)
 		cmocka_unit_test(test_trim_a_fiber_takes_back_a_mark_that_is_not_claimed),
 		cmocka_unit_test(test_trim_a_runtime_without_the_option_makes_no_passes),
 		cmocka_unit_test(test_trim_an_idle_runtime_makes_one_pass),
+		cmocka_unit_test(test_trim_after_the_longest_time_wakes_no_carrier),
 	};
 
 	harness_watchdog(60);
