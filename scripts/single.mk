@@ -15,7 +15,7 @@ SINGLE_NOT_CARRIERS := system/test_bind system/test_crowd system/test_idle_hook 
 	unit/poll/test_choose unit/sched/test_carrier unit/sched/test_counters unit/sched/test_running unit/sched/test_fair \
 	unit/sched/test_idle unit/sched/test_late unit/sched/test_ready unit/sched/test_recorder unit/sched/test_switch unit/sched/test_turn \
 	unit/watch/test_crowd unit/watch/test_longrun unit/watch/test_longrun_sample unit/watch/test_stats unit/watch/test_tick
-SINGLE_NOT_CARRIERS += system/test_guards $(filter-out unit/service/test_objects,$(patsubst tests/%.c,%,$(wildcard tests/unit/service/test_*.c)))
+SINGLE_NOT_CARRIERS += system/test_guards unit/sched/test_trim $(filter-out unit/service/test_objects,$(patsubst tests/%.c,%,$(wildcard tests/unit/service/test_*.c)))
 # They measure how long a poller waits, which is real time.
 SINGLE_NOT_CLOCK := unit/poll/test_epoll unit/poll/test_poll unit/poll/test_uring
 # They fork, or end processes.
@@ -130,7 +130,9 @@ SINGLE_NOT_PROCESSES_TESTS := test_accept_serves_more_than_there_are_descriptors
 	test_timer_freed_while_somebody_waits_aborts test_unpin_of_what_is_not_pinned_aborts_with_one_line \
 	test_unwind_that_is_not_rethrown_aborts
 # Several carriers.
-SINGLE_NOT_CARRIERS_TESTS := test_trim_beside_running_fibers_damages_nothing test_deadline_comes_while_its_carrier_computes test_errno_of_another_thread_is_never_a_result \
+SINGLE_NOT_CARRIERS_TESTS := test_trim_beside_running_fibers_damages_nothing test_trim_waiting_gives_back_what_waiting_fibers_left \
+	test_trim_waiting_concerns_a_program_that_sleeps test_trim_waiting_beside_running_fibers_damages_nothing \
+	test_deadline_comes_while_its_carrier_computes test_errno_of_another_thread_is_never_a_result \
 	test_spare_ones_spread_over_carriers_that_sleep
 # A blocking call waits for a fiber, or counts threads; all fibers stand still while it runs.
 SINGLE_NOT_BLOCKING := test_block_leaves_the_carriers_to_the_others test_block_past_its_deadline_goes_on_with_its_argument \

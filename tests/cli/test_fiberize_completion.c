@@ -23,7 +23,7 @@ static void test_shells_offer_every_option_of_the_help(void **state)
 		n++;
 		at += length;
 	}
-	assert_int_equal(n, 6);
+	assert_int_equal(n, 7);
 	harness_free(p);
 	shells_expect("fiberize --", wanted);
 }
@@ -34,6 +34,7 @@ static void test_shells_offer_the_values_of_options(void **state)
 	shells_expect("fiberize --stack ", "256k 1m 8m");
 	shells_expect("fiberize --stack=8", "8m");
 	shells_expect("fiberize --watchdog ", "20ms 100ms 1s");
+	shells_expect("fiberize --trim ", "1s 5s 1m off");
 	shells_expect("fiberize --carriers-max ", "1 2 4 8");
 	shells_refute("fiberize --carriers ", "kept.fib");
 }
