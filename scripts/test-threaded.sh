@@ -15,11 +15,11 @@ for program in $programs; do
 		-L"$tmp" -learly -Wl,-rpath,"$tmp" || exit 1
 done
 
-# in_fibers CARRIERS PROGRAM...
+# in_fibers CARRIERS PROGRAM... Threads that have waited for 1 ms give back what they do not use of their stacks.
 in_fibers() {
 	carriers=$1
 	shift
-	FIBERIZE="$carriers 262144 -1 16" LD_PRELOAD="$build/lib/libfiber-posix.so.0 $build/lib/libfiber.so.0" timeout 20 "$@"
+	FIBERIZE="$carriers 262144 -1 16 1000000" LD_PRELOAD="$build/lib/libfiber-posix.so.0 $build/lib/libfiber.so.0" timeout 20 "$@"
 }
 
 # compare PROGRAM CASE CARRIERS
