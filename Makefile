@@ -11,6 +11,7 @@
 # make stress            run every primitive at once for STRESS_SECONDS=600; SAN= as above
 # make single            run the tests of libfiber linked with libfiber-test in its place (scripts/single.mk)
 # make fuzz              fuzz each parser of foreign input for FUZZ_SECONDS=60 (clang)
+# make test-conformance  cases of POSIX for threads, in a checkout of the Linux Test Project, LTP=../ltp, on fibers
 # make test-leaks        look for lost fibers in healthy programs, LEAKS_LOOKS=1000 times in each
 # make soak              run a server whose clients leave at any moment for SOAK_SECONDS=3600; SAN= as above
 # make why-healthy       ask `why` COUNT=1000 times about each of 30 programs without a fault, LANES=4 at a time

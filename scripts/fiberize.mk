@@ -12,6 +12,12 @@ $(BUILD)/bin/fiberize: $(FIBERIZE_OBJ)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^
 
+# Cases of the Linux Test Project, in a checkout beside the tree. Takes half an hour.
+LTP ?= ../ltp
+.PHONY: test-conformance
+test-conformance: $(BUILD)/bin/fiberize $(BUILD)/lib/libfiber-posix.so
+	@FIBER_BUILD='$(abspath $(BUILD))' python3 -B scripts/test-conformance.py $(LTP)
+
 # Completions for shells, under the names that the shells look for.
 tests: $(addprefix $(BUILD)/completion/,fiberize.bash _fiberize fiberize.fish)
 $(BUILD)/completion/_fiberize: fiberize/share/fiberize.zsh
