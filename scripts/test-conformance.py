@@ -32,10 +32,15 @@ DIFFERS = {
         "pthread_kill/1-2 pthread_rwlock_rdlock/4-1 pthread_rwlock_timedrdlock/6-1 pthread_rwlock_timedrdlock/6-2 "
         "pthread_rwlock_timedwrlock/6-1 pthread_rwlock_timedwrlock/6-2 pthread_rwlock_wrlock/2-1",
     "fibers have no policies and priorities":
-        "pthread_create/1-6 pthread_create/3-2 pthread_rwlock_rdlock/2-1 pthread_rwlock_rdlock/2-2",
+        "pthread_attr_setinheritsched/2-2 pthread_attr_setinheritsched/2-3 pthread_attr_setinheritsched/2-4 "
+        "pthread_attr_setschedparam/1-3 pthread_attr_setschedparam/1-4 pthread_attr_setschedpolicy/1-2 "
+        "pthread_attr_setschedpolicy/1-3 pthread_attr_setschedpolicy/2-1 pthread_create/1-6 pthread_create/3-2 "
+        "pthread_getschedparam/1-2 pthread_getschedparam/1-3 pthread_rwlock_rdlock/2-1 pthread_rwlock_rdlock/2-2 "
+        "pthread_setschedparam/1-1 pthread_setschedparam/1-2 pthread_setschedparam/4-1 pthread_setschedprio/1-1",
     "a cancellation ends no fiber that computes": "pthread_setcanceltype/1-1",
     "the CPU clock is the carrier's": "pthread_create/11-1 pthread_getcpuclockid/1-1",
-    "the case ends in time only in fibers": "pthread_barrier_destroy/2-1",
+    "the C library waits there, and this library gives EBUSY, as POSIX recommends": "pthread_barrier_destroy/2-1",
+    "the case wants writers first; the C library chooses, and in fibers the first that comes": "pthread_rwlock_unlock/3-1",
 }
 
 
