@@ -7,7 +7,6 @@
  */
 #include "inspect/model/words.h"
 
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -45,21 +44,9 @@ const char *ins_words_wait_kind(const struct fib_layout *layout, unsigned kind)
 
 const char *ins_words_events(unsigned events, char *buf, size_t size)
 {
-	static const struct {
-		unsigned bit;
-		const char *name;
-	} known[] = {{POLLIN, "read"}, {POLLOUT, "write"}, {POLLPRI, "priority"}};
-	struct ins_strbuf l = ins_strbuf(buf, size);
-	size_t i;
+	if (!fib_row_events(events, buf, size)) {
+		struct ins_strbuf l = ins_strbuf(buf, size);
 
-	for (i = 0; i < sizeof known / sizeof known[0]; i++) {
-		if (!(events & known[i].bit))
-			continue;
-		if (l.at > buf)
-			ins_strbuf_text(&l, "|");
-		ins_strbuf_text(&l, known[i].name);
-	}
-	if (l.at == buf) {
 		ins_strbuf_text(&l, "events ");
 		ins_strbuf_hex(&l, events);
 	}

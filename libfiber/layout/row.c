@@ -270,23 +270,26 @@ static int read_worker(const struct fib_layout *layout, const struct fib_row *ro
 	return rc;
 }
 
-static const char *events_of(const struct pollfd *polled)
+bool fib_row_events(unsigned events, char *buf, size_t size)
 {
-	switch (polled->events & (POLLIN | POLLOUT)) {
-	case POLLIN:
-		return "read";
-	case POLLOUT:
-		return "write";
-	case POLLIN | POLLOUT:
-		return "read|write";
-	default:
-		return polled->events & POLLPRI ? "priority" : "errors";
-	}
+	static const struct {
+		unsigned bit;
+		const char *name;
+	} known[] = {{POLLIN, "read"}, {POLLOUT, "write"}, {POLLPRI, "priority"}};
+	size_t at = 0, i;
+
+	buf[0] = 0;
+	for (i = 0; i < sizeof known / sizeof known[0]; i++)
+		if (events & known[i].bit && at < size)
+			at += (size_t)snprintf(buf + at, size - at, "%s%s", at ? "|" : "",
+					       known[i].name);
+	return at > 0;
 }
 
 /* Name the first of the descriptors. What does not fit is "...". */
 static void name_polled(const struct pollfd *polled, unsigned n, bool all, char *name, size_t size)
 {
+	char events[32];
 	size_t at = 0;
 	unsigned i;
 	int length;
@@ -294,8 +297,10 @@ static void name_polled(const struct pollfd *polled, unsigned n, bool all, char 
 	for (i = 0; i < n; i++) {
 		const size_t rest = i + 1 < n || !all ? sizeof ", ..." - 1 : 0;
 
+		if (!fib_row_events((unsigned short)polled[i].events, events, sizeof events))
+			strcpy(events, "errors");
 		length = snprintf(name + at, size - at, "%s%d %s", i ? ", " : "", polled[i].fd,
-				  events_of(&polled[i]));
+				  events);
 		if (at + (size_t)length + rest >= size)
 			break;
 		at += (size_t)length;

@@ -105,6 +105,10 @@ static inline bool fib_row_has_object(const struct fib_row *row)
 /* Return whether other fibers may hold for reading what a wait of that kind is for. */
 bool fib_row_may_be_read(uint8_t wait_kind);
 
+/* Write "read", "write", "read|priority" ... for the bits of poll(2) that a caller asks for; size: 32 is
+ * enough for all. Returns false, and "", if none of them is set. */
+bool fib_row_events(unsigned events, char *buf, size_t size);
+
 #define FIB_ROW_POLLED 3u /* so many of the descriptors of a wait are named */
 
 /* Fill in object_name, holder, readers, toucher and FIB_ROW_FORGOTTEN by reading the wait object.
