@@ -117,7 +117,7 @@ INS_ROOMS := $(patsubst inspect/%/,%,$(sort $(wildcard inspect/*/)))
 INS_SRC  := $(wildcard inspect/*/*.c)
 INS_OBJ  := $(INS_SRC:%.c=$(BUILD)/obj/%.o) $(filter $(addprefix %/,$(WALK_SRC:libfiber/%=%.o)),$(LIB_OBJ))
 TOOL_SRC := $(wildcard tool/*.c tool/*/*.c)
-CTL_OBJ  := $(patsubst %.c,$(BUILD)/obj/%.o,$(TOOL_SRC) $(wildcard fiberctl/*.c))
+CTL_OBJ  := $(patsubst %.c,$(BUILD)/obj/%.o,$(TOOL_SRC) $(wildcard fiberctl/*.c fiberctl/serve/*.c)) $(BUILD)/obj/fiberctl/serve/files.o
 TRACE_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(TOOL_SRC) $(wildcard fibertrace/*.c)) $(BUILD)/obj/fibertrace/page.o
 FIX_SRC  := $(wildcard fixtures/*.c)
 FIX_BIN  := $(FIX_SRC:fixtures/%.c=$(BUILD)/bin/%)
@@ -137,7 +137,7 @@ EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(filter-out $(TEST_EXAM
 # Libraries that a program linked with an archive of libfiber needs too.
 LIB_LIBS := $(if $(filter uring,$(URING)),$(shell pkg-config --libs liburing))
 TOOL_LIBS = $(shell pkg-config --libs libunwind-generic libdw libelf jansson libzstd liblzma zlib) -liberty
-CTL_LIBS = $(shell pkg-config --libs ncursesw)
+CTL_LIBS = $(shell pkg-config --libs ncursesw libmicrohttpd)
 
 .DELETE_ON_ERROR:
 
@@ -224,6 +224,18 @@ endif
 $(BUILD)/obj/fibertrace/page.o: fibertrace/page.S fibertrace/share/report.html
 	$(call say,AS,$(call compiled))
 	@mkdir -p $(@D)
+	$(Q)$(CC) -c -o $@ $<
+
+# The files of the page of 'fiberctl serve'. Drawings need d3, version 5 or later; the page is served without it too.
+D3 := $(firstword $(wildcard /usr/share/nodejs/d3/dist/d3.min.js))
+SERVED := $(sort $(wildcard fiberctl/serve/share/*)) fibertrace/share/report.html $(wildcard docs/schema/openapi.json)
+$(BUILD)/obj/fiberctl/serve/files.S: $(SERVED) scripts/embed.sh $(D3)
+	$(call say,GEN,$@)
+	@mkdir -p $(@D)
+	@$(if $(D3),,echo "fiberctl serve: its page has no drawings: d3 is missing ('make deps' installs it)")
+	$(Q)sh scripts/embed.sh serve_files $(SERVED) $(D3:%=d3.js=%) >$@
+$(BUILD)/obj/fiberctl/serve/files.o: $(BUILD)/obj/fiberctl/serve/files.S
+	$(call say,AS,$@)
 	$(Q)$(CC) -c -o $@ $<
 
 $(BUILD)/obj/%.o: %.c | tool-libraries

@@ -15,6 +15,7 @@
 
 #include "fiberctl/fiberctl.h"
 #include "fiberctl/policy.h"
+#include "fiberctl/process_row.h"
 #include "fiberctl/verdict.h"
 #include "tool/process.h"
 #include "inspect/render/render.h"
@@ -36,41 +37,16 @@ static void head(struct table *t)
 		       "VERDICT", "COMMAND");
 }
 
-/*
- * The command line of the process; if it is not visible from here, the name that it gives itself,
- * and its id.
- */
-static void describe(const struct fib_wire_process *p, const struct tool_socket *socket, char *buf,
-		     size_t size)
-{
-	char who[128];
-
-	buf[0] = 0;
-	if (socket->pid)
-		tool_process_command(socket->pid, buf, size);
-	else
-		snprintf(buf, size, "%s (%s)", p->name, tool_socket_who(socket, who, sizeof who));
-	if (!buf[0])
-		snprintf(buf, size, "%s", p->name);
-}
-
 static void put(struct table *t, const struct fib_wire_process *p, const struct tool_socket *socket)
 {
 	char command[256], clean[sizeof command * 4], pid[16] = "-", verdict[64];
 
 	ctl_verdict(socket, verdict, sizeof verdict);
-	describe(p, socket, command, sizeof command);
 	if (t->json) {
-		ins_json_row(&t->out,
-			     json_pack("{s:i, s:o, s:I, s:i, s:s, s:s, s:o, s:I, s:o}", "pid",
-				       (int)socket->pid, "name", ins_json_text(p->name), "fibers",
-				       (json_int_t)p->fibers, "carriers", (int)p->carriers,
-				       "policy", ctl_policy_name(p->policy), "verdict", verdict,
-				       "command", ins_json_text(command), "uid",
-				       (json_int_t)socket->uid, "socket",
-				       ins_json_text(socket->path)));
+		ins_json_row(&t->out, ctl_process_row(p, socket, verdict));
 		return;
 	}
+	ctl_process_describe(p, socket, command, sizeof command);
 	if (socket->pid)
 		snprintf(pid, sizeof pid, "%d", (int)socket->pid);
 	printf("%10s %10" PRIu64 " %8u %-8s %-14s %s\n", pid, p->fibers, p->carriers,

@@ -28,6 +28,7 @@ static const struct tool_command *const commands[] = {
 	&ctl_snapshot,
 	&tool_diff,
 	&ctl_watch,
+	&ctl_serve,
 	/* change */
 	&ctl_policy,
 	&ctl_watchdog,

@@ -11,6 +11,7 @@
 #ifndef FIBERCTL_TOP_H
 #define FIBERCTL_TOP_H
 
+#include <jansson.h>
 #include <stdio.h>
 
 #include "fiberctl/fiberctl.h"
@@ -25,6 +26,12 @@
 struct ctl_top_carrier {
 	const struct fib_wire_runtime *runtime;
 	const struct fib_wire_carrier *is;
+};
+
+/* Another query over the same looks; both are the caller's. */
+struct ctl_top_also {
+	struct ins_query *query;
+	struct ins_watch *watch;
 };
 
 struct ctl_top {
@@ -45,9 +52,12 @@ struct ctl_top {
 	char sort[FIB_LAYOUT_LABELS + 8]; /* "-cpu" */
 	const char *group_by;		  /* NULL: no groups */
 	struct ins_watch *watch;
+	const struct ctl_top_also *also; /* served by each look too; NULL: none */
+	unsigned alsos;
 	struct ins_summary summary;   /* of the last look */
 	struct ctl_stats before, now; /* carriers of the last two looks; owned */
-	char verdict[64];	      /* of the last look; "": a snapshot, or not known yet */
+	char verdict[64];	      /* of a recent look; "": a snapshot, or not known yet */
+	int64_t verdict_expires;      /* our clock; no new verdict before */
 };
 
 /* -- top_link.c -- */
@@ -103,6 +113,10 @@ void ctl_top_match(const struct ctl_top *top, struct ins_strbuf *line);
 const char *ctl_top_field(const struct ins_field *field);
 
 /* -- top_json.c -- */
+
+/* The fibers in each state, and those that wait for each kind. NULL: no memory. */
+json_t *ctl_top_states(const struct ctl_top *top);
+json_t *ctl_top_waits(const struct ctl_top *top);
 
 /* Print the last look as one object with up to `limit` groups. Returns the exit code. */
 int ctl_top_json(const struct ctl_top *top, size_t limit);

@@ -80,7 +80,7 @@ static json_t *groups_array(const struct ctl_top *top, size_t limit)
 	return array;
 }
 
-static json_t *states_object(const struct ctl_top *top)
+json_t *ctl_top_states(const struct ctl_top *top)
 {
 	const struct ins_watch_totals *t = ins_watch_totals(top->watch);
 	json_t *states = json_object();
@@ -91,7 +91,7 @@ static json_t *states_object(const struct ctl_top *top)
 	return states;
 }
 
-static json_t *waits_object(const struct ctl_top *top)
+json_t *ctl_top_waits(const struct ctl_top *top)
 {
 	const struct ins_watch_totals *t = ins_watch_totals(top->watch);
 	json_t *waits = json_object();
@@ -120,8 +120,8 @@ int ctl_top_json(const struct ctl_top *top, size_t limit)
 		ins_json_row(&json, fiber_object(top, ins_watch_top_n_row(top->watch, i)));
 	ins_json_key(&json, "groups", groups_array(top, limit));
 	ins_json_key(&json, "carriers", carriers_array(top));
-	ins_json_key(&json, "states", states_object(top));
-	ins_json_key(&json, "waits", waits_object(top));
+	ins_json_key(&json, "states", ctl_top_states(top));
+	ins_json_key(&json, "waits", ctl_top_waits(top));
 	ins_json_key(&json, "verdict", ins_json_text(top->verdict[0] ? top->verdict : NULL));
 	ins_json_key(&json, "intervalNs", number((uint64_t)t->ns));
 	ins_json_key(&json, "change",

@@ -149,6 +149,8 @@ static int take(void *context, const struct ins_fiber *fiber)
 	struct look *look = context;
 	struct ctl_top *top = look->top;
 	struct ins_sight sight;
+	unsigned i;
+	int rc;
 
 	*look->begun = true;
 	if (!top->symbols && ins_symbols_new(top->source->modules, &top->symbols) < 0)
@@ -156,7 +158,21 @@ static int take(void *context, const struct ins_fiber *fiber)
 	sight.layout = &top->source->layout;
 	sight.symbols = top->symbols;
 	sight.fiber = fiber;
-	return ins_watch_add(top->watch, &sight);
+	rc = ins_watch_add(top->watch, &sight);
+	for (i = 0; rc == 0 && i < top->alsos; i++)
+		rc = ins_watch_add(top->also[i].watch, &sight);
+	return rc;
+}
+
+/* A verdict reads all fibers once more, so it is made for at most a twentieth of the time. */
+static void judge(struct ctl_top *top)
+{
+	const int64_t began = now_ns();
+
+	if (top->filed || began < top->verdict_expires)
+		return;
+	ctl_verdict_of(top->source, top->socket.pid, top->verdict, sizeof top->verdict);
+	top->verdict_expires = now_ns() + 20 * (now_ns() - began);
 }
 
 static int look(struct ctl_top *top, void *context, bool *ret_begun, struct ins_error *error)
@@ -164,14 +180,16 @@ static int look(struct ctl_top *top, void *context, bool *ret_begun, struct ins_
 	struct look look = {top, ret_begun};
 	struct ins_request request = top->extra;
 	struct ctl_stats carriers = {.count = 0};
+	unsigned i;
 	int rc;
 
 	(void)context;
 	ins_query_wants(&top->query, &request);
+	for (i = 0; i < top->alsos; i++)
+		ins_query_wants(top->also[i].query, &request);
 	/* Sent once: later fields and backtraces use the same modules. */
 	request.modules = !top->symbols;
-	if (!top->filed)
-		ctl_verdict_of(top->source, top->socket.pid, top->verdict, sizeof top->verdict);
+	judge(top);
 	ins_problems_free(&top->source->problems);
 	/* First, because it can be repeated. */
 	rc = ctl_top_carriers_read(top, &carriers, error);
@@ -186,12 +204,17 @@ static int look(struct ctl_top *top, void *context, bool *ret_begun, struct ins_
 
 int ctl_top_look(struct ctl_top *top, struct ins_error *error)
 {
+	unsigned i;
 	int rc;
 
 	*error = (struct ins_error){""};
 	ins_watch_begin(top->watch, &top->query);
+	for (i = 0; i < top->alsos; i++)
+		ins_watch_begin(top->also[i].watch, top->also[i].query);
 	rc = over_link(top, look, NULL, error);
 	ins_watch_end(top->watch);
+	for (i = 0; i < top->alsos; i++)
+		ins_watch_end(top->also[i].watch);
 	return rc;
 }
 

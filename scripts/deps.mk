@@ -5,7 +5,7 @@ DEBIAN_PACKAGES := gcc g++ libc6-dev pkg-config libunwind-dev libdw-dev libelf-d
 	libiberty-dev libssl-dev libzstd-dev liblzma-dev zlib1g-dev libcmocka-dev libhttp-parser-dev liburing-dev \
 	libboost-context-dev systemtap-sdt-dev gdb lldb elfutils debuginfod binutils util-linux bash zstd xz-utils gzip \
 	clang libclang-rt-dev clang-format clang-tidy cppcheck mandoc chromium python3 python3-jsonschema \
-	zsh fish graphviz valgrind musl-tools openssl curl libhiredis-dev redis-server libpq-dev postgresql libcurl4-openssl-dev nginx-light \
+	libmicrohttpd-dev node-d3 zsh fish graphviz valgrind musl-tools openssl curl libhiredis-dev redis-server libpq-dev postgresql libcurl4-openssl-dev nginx-light \
 	pbzip2 tinyproxy-bin stunnel4 iperf nbdkit libnbd-bin \
 	apache2-bin libsqlite3-dev libmariadb-dev mariadb-server-core mariadb-client-core libxml2-dev libssh-dev
 
@@ -22,7 +22,7 @@ deps-bench:
 
 # Checked once, before the first compilation that would miss a header.
 tool-libraries:
-	@for p in libunwind-generic libdw libelf jansson ncursesw libzstd liblzma zlib libssl; do \
+	@for p in libunwind-generic libdw libelf jansson ncursesw libzstd liblzma zlib libssl libmicrohttpd; do \
 		pkg-config --exists $$p 2>/dev/null || { \
 		echo "libfiber: the library '$$p' (pkg-config) is missing: run 'make deps'" >&2; exit 1; }; \
 	done

@@ -18,6 +18,7 @@
 const struct tool_option tool_options[TOOL_OPT_COUNT] = {
 	[TOOL_OPT_ALL] = {"all", 'a', NULL, "all fibers, or all columns"},
 	[TOOL_OPT_ALL_FRAMES] = {"all-frames", 0, NULL, "show frames inside libfiber too"},
+	[TOOL_OPT_ALLOW_CHANGES] = {"allow-changes", 0, NULL, "let viewers change programs too"},
 	[TOOL_OPT_ARGS] = {"args", 0, NULL, "show the arguments of each call"},
 	[TOOL_OPT_COLUMNS] = {"columns", 'c', "NAMES", "what to show of each, with commas between"},
 	[TOOL_OPT_CORE] = {"core", 0, "CORE", "the core file to read, in place of PROCESS"},
@@ -36,6 +37,7 @@ const struct tool_option tool_options[TOOL_OPT_COUNT] = {
 	[TOOL_OPT_HTML] = {"html", 0, NULL, "one page for a browser"},
 	[TOOL_OPT_INTERVAL] = {"interval", 'n', "SECONDS", "the time between two looks"},
 	[TOOL_OPT_LIMIT] = {"limit", 'l', "N", "show no more than N"},
+	[TOOL_OPT_LISTEN] = {"listen", 0, "WHERE", "ADDRESS:PORT, or unix:PATH"},
 	[TOOL_OPT_LOCALS] = {"locals", 0, NULL, "show the local variables of each call"},
 	[TOOL_OPT_MIN] = {"min", 'm', "N", "leave out groups of fewer than N"},
 	[TOOL_OPT_MODULE] = {"module", 0, "NAME", "of several libraries with fibers, this one"},
@@ -57,6 +59,7 @@ const struct tool_option tool_options[TOOL_OPT_COUNT] = {
 	[TOOL_OPT_SVG] = {"svg", 0, "FILE", "write a flame graph to FILE"},
 	[TOOL_OPT_SYSROOT] = {"sysroot", 0, "DIR", "look for the files of a core below DIR first"},
 	[TOOL_OPT_THREADS] = {"threads", 0, NULL, "show the threads, and not the fibers"},
+	[TOOL_OPT_TOKEN_FILE] = {"token-file", 0, "FILE", "clients must know the token in FILE"},
 	[TOOL_OPT_VERBOSE] = {"verbose", 'v', NULL, "say on standard error what was done"},
 	[TOOL_OPT_WHERE] = {"where", 'w', "EXPR", "only fibers for which it is true"},
 };
@@ -220,18 +223,24 @@ bool tool_options_parse(int argc, char **argv, struct tool_arguments *ret)
 	return true;
 }
 
+bool tool_parse_number(const char *text, uint64_t least, uint64_t most, uint64_t *ret)
+{
+	char *end;
+
+	if (text[0] < '0' || text[0] > '9')
+		return false;
+	errno = 0;
+	*ret = strtoull(text, &end, 10);
+	return !*end && !errno && *ret >= least && *ret <= most;
+}
+
 bool tool_option_number(const struct tool_arguments *arguments, enum tool_option_id id,
 			uint64_t least, uint64_t most, uint64_t fallback, uint64_t *ret)
 {
 	const char *text = arguments->option[id];
-	char *end;
 
 	*ret = fallback;
-	if (!text)
-		return true;
-	errno = 0;
-	*ret = strtoull(text, &end, 10);
-	if (text[0] >= '0' && text[0] <= '9' && !*end && !errno && *ret >= least && *ret <= most)
+	if (!text || tool_parse_number(text, least, most, ret))
 		return true;
 	tool_wrong(NULL, "--%s %s: a number from %llu to %llu", tool_options[id].name, text,
 		   (unsigned long long)least, (unsigned long long)most);
@@ -240,13 +249,7 @@ bool tool_option_number(const struct tool_arguments *arguments, enum tool_option
 
 bool tool_parse_id(const char *text, uint64_t *ret)
 {
-	char *end;
-
-	if (text[0] < '0' || text[0] > '9')
-		return false;
-	errno = 0;
-	*ret = strtoull(text, &end, 10);
-	return !*end && !errno && *ret > 0;
+	return tool_parse_number(text, 1, UINT64_MAX, ret);
 }
 
 bool tool_option_frames(const struct tool_arguments *arguments, unsigned *ret)

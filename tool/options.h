@@ -17,6 +17,7 @@ struct tool_command;
 enum tool_option_id {
 	TOOL_OPT_ALL,
 	TOOL_OPT_ALL_FRAMES,
+	TOOL_OPT_ALLOW_CHANGES,
 	TOOL_OPT_ARGS,
 	TOOL_OPT_COLUMNS,
 	TOOL_OPT_CORE,
@@ -34,6 +35,7 @@ enum tool_option_id {
 	TOOL_OPT_HTML,
 	TOOL_OPT_INTERVAL,
 	TOOL_OPT_LIMIT,
+	TOOL_OPT_LISTEN,
 	TOOL_OPT_LOCALS,
 	TOOL_OPT_MIN,
 	TOOL_OPT_MODULE,
@@ -54,6 +56,7 @@ enum tool_option_id {
 	TOOL_OPT_SVG,
 	TOOL_OPT_SYSROOT,
 	TOOL_OPT_THREADS,
+	TOOL_OPT_TOKEN_FILE,
 	TOOL_OPT_VERBOSE,
 	TOOL_OPT_WHERE,
 	TOOL_OPT_COUNT
@@ -94,6 +97,9 @@ bool tool_options_parse(int argc, char **argv, struct tool_arguments *ret);
  */
 bool tool_option_number(const struct tool_arguments *arguments, enum tool_option_id id,
 			uint64_t least, uint64_t most, uint64_t fallback, uint64_t *ret);
+
+/* Parse decimal digits. False for anything else, and for numbers outside the range. */
+bool tool_parse_number(const char *text, uint64_t least, uint64_t most, uint64_t *ret);
 
 /* Parse a fiber's id. False for anything else. */
 bool tool_parse_id(const char *text, uint64_t *ret);

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * desk.h - questions about programs, and the turns in which they are asked
+ *
+ * A program is contacted in turns: at most one a second, and fewer if a turn costs more than a
+ * twentieth of a second of CPU time. A turn has all questions that were asked since the previous one.
+ * Everybody who asks the same question before the next turn gets the same answer. So the load on a
+ * program does not depend on the number of viewers.
+ */
+#ifndef SERVE_DESK_H
+#define SERVE_DESK_H
+
+#include <poll.h>
+
+#include "fiberctl/serve/answer.h"
+#include "fiberctl/serve/history.h"
+#include "fiberctl/serve/link.h"
+#include "fiberctl/serve/programs.h"
+
+/* Who waits for an answer. done() is called once, perhaps before serve_desk_ask() returns. */
+struct serve_waiter {
+	struct serve_waiter *next;
+	/* Takes over the answer; NULL: no memory. */
+	void (*done)(struct serve_waiter *waiter, struct serve_answer *answer);
+	int64_t deadline; /* ns; then an older answer, or an error */
+	uint64_t after;	  /* only the answer of a later look than this */
+	bool old;	  /* an answer of the previous turn will do */
+};
+
+/* One question about one program. */
+struct serve_entry {
+	char *question;
+	struct serve_answer *answer; /* the last one; NULL: none */
+	bool wanted;		     /* in the next turn */
+	int asked;		     /* its index in the current turn; -1: it is in none */
+	int64_t answered, used;	     /* the time of the answer, and of the last question; ns */
+	struct serve_waiter *waiters;
+};
+
+#define SERVE_ENTRIES 32
+
+/* A program that was asked something. */
+struct serve_target {
+	struct serve_found found;
+	struct serve_entry entry[SERVE_ENTRIES];
+	unsigned entries;
+	uint64_t look;		  /* counts its turns */
+	int64_t next;		  /* no turn before; ns */
+	int64_t began;		  /* the current turn; 0: none */
+	int64_t used;		  /* the last question; ns */
+	pid_t worker;		  /* 0: none */
+	int fd;			  /* of the link; -1 */
+	struct serve_frame frame; /* that arrives */
+	size_t have;		  /* bytes of it */
+	char *body;		  /* what follows the frame; NULL: the frame is not complete */
+	size_t got;		  /* bytes of that */
+	struct serve_history history;
+};
+
+#define SERVE_TARGETS 64
+#define SERVE_WORKERS 8
+
+struct serve_desk {
+	struct serve_programs programs;
+	struct serve_target *target[SERVE_TARGETS];
+	unsigned targets;
+	unsigned workers; /* that run */
+	size_t bytes;	  /* of all answers */
+};
+
+/*
+ * Ask a question about a program. The waiter's done() gets the answer. now: ns, CLOCK_MONOTONIC, as
+ * in the other functions.
+ */
+void serve_desk_ask(struct serve_desk *desk, const struct serve_found *program,
+		    const char *question, struct serve_waiter *waiter, int64_t now);
+
+/* The history of a program; NULL: it was not looked at. */
+const struct serve_history *serve_desk_history(const struct serve_desk *desk,
+					       const struct serve_found *program);
+
+/* Fill in what to poll for, at most SERVE_TARGETS + 1 entries. Returns their number. */
+unsigned serve_desk_fill(const struct serve_desk *desk, struct pollfd *slots);
+
+/* Handle what poll() reports of them, and start the turns that are due. */
+void serve_desk_work(struct serve_desk *desk, const struct pollfd *slots, unsigned count,
+		     int64_t now);
+
+/* When serve_desk_work() should be called next, ns. */
+int64_t serve_desk_until(const struct serve_desk *desk, int64_t now);
+
+void serve_desk_end(struct serve_desk *desk);
+
+#endif
