@@ -12,50 +12,8 @@
 
 #include <poll.h>
 
-#include "fiberctl/serve/answer.h"
-#include "fiberctl/serve/history.h"
-#include "fiberctl/serve/link.h"
 #include "fiberctl/serve/programs.h"
-
-/* Who waits for an answer. done() is called once, perhaps before serve_desk_ask() returns. */
-struct serve_waiter {
-	struct serve_waiter *next;
-	/* Takes over the answer; NULL: no memory. */
-	void (*done)(struct serve_waiter *waiter, struct serve_answer *answer);
-	int64_t deadline; /* ns; then an older answer, or an error */
-	uint64_t after;	  /* only the answer of a later look than this */
-	bool old;	  /* an answer of the previous turn will do */
-};
-
-/* One question about one program. */
-struct serve_entry {
-	char *question;
-	struct serve_answer *answer; /* the last one; NULL: none */
-	bool wanted;		     /* in the next turn */
-	int asked;		     /* its index in the current turn; -1: it is in none */
-	int64_t answered, used;	     /* the time of the answer, and of the last question; ns */
-	struct serve_waiter *waiters;
-};
-
-#define SERVE_ENTRIES 32
-
-/* A program that was asked something. */
-struct serve_target {
-	struct serve_found found;
-	struct serve_entry entry[SERVE_ENTRIES];
-	unsigned entries;
-	uint64_t look;		  /* counts its turns */
-	int64_t next;		  /* no turn before; ns */
-	int64_t began;		  /* the current turn; 0: none */
-	int64_t used;		  /* the last question; ns */
-	pid_t worker;		  /* 0: none */
-	int fd;			  /* of the link; -1 */
-	struct serve_frame frame; /* that arrives */
-	size_t have;		  /* bytes of it */
-	char *body;		  /* what follows the frame; NULL: the frame is not complete */
-	size_t got;		  /* bytes of that */
-	struct serve_history history;
-};
+#include "fiberctl/serve/target.h"
 
 #define SERVE_TARGETS 64
 #define SERVE_WORKERS 8
@@ -64,8 +22,7 @@ struct serve_desk {
 	struct serve_programs programs;
 	struct serve_target *target[SERVE_TARGETS];
 	unsigned targets;
-	unsigned workers; /* that run */
-	size_t bytes;	  /* of all answers */
+	size_t bytes; /* of all answers */
 };
 
 /*
