@@ -58,6 +58,7 @@ struct ctl_top {
 	struct ctl_stats before, now; /* carriers of the last two looks; owned */
 	char verdict[64];	      /* of a recent look; "": a snapshot, or not known yet */
 	int64_t verdict_expires;      /* our clock; no new verdict before */
+	int64_t verdict_cpu;	      /* ns of CPU time for all verdicts */
 };
 
 /* -- top_link.c -- */
@@ -67,6 +68,9 @@ struct ctl_top {
  * the connection was idle too long. 0, or a negative errno with error set.
  */
 int ctl_top_look(struct ctl_top *top, struct ins_error *error);
+
+/* Bring top->verdict up to date, without a look. Results as for ctl_top_look(). */
+int ctl_top_judge(struct ctl_top *top, struct ins_error *error);
 
 /*
  * Write the header line and the backtrace of a fiber to out. Results as for ctl_top_look(); -ESRCH:

@@ -23,7 +23,8 @@
 #include "inspect/text/access.h"
 #include "inspect/process/silence.h"
 
-#define IDLE INT64_C(5000000000)
+#define IDLE	      INT64_C(5000000000)
+#define VERDICT_SHARE 60
 
 static int64_t now_ns(void)
 {
@@ -164,15 +165,18 @@ static int take(void *context, const struct ins_fiber *fiber)
 	return rc;
 }
 
-/* A verdict reads all fibers once more, so it is made for at most a twentieth of the time. */
+/* A verdict reads all fibers once more, so it takes at most a 60th of a CPU. */
 static void judge(struct ctl_top *top)
 {
-	const int64_t began = now_ns();
+	const clock_t began = clock();
+	int64_t cpu;
 
-	if (top->filed || began < top->verdict_expires)
+	if (top->filed || now_ns() < top->verdict_expires)
 		return;
 	ctl_verdict_of(top->source, top->socket.pid, top->verdict, sizeof top->verdict);
-	top->verdict_expires = now_ns() + 20 * (now_ns() - began);
+	cpu = (int64_t)(clock() - began) * (1000000000 / CLOCKS_PER_SEC);
+	top->verdict_cpu += cpu;
+	top->verdict_expires = now_ns() + VERDICT_SHARE * cpu;
 }
 
 static int look(struct ctl_top *top, void *context, bool *ret_begun, struct ins_error *error)
@@ -216,6 +220,21 @@ int ctl_top_look(struct ctl_top *top, struct ins_error *error)
 	for (i = 0; i < top->alsos; i++)
 		ins_watch_end(top->also[i].watch);
 	return rc;
+}
+
+static int judge_only(struct ctl_top *top, void *context, bool *ret_begun, struct ins_error *error)
+{
+	(void)context;
+	(void)ret_begun;
+	(void)error;
+	judge(top);
+	return 0;
+}
+
+int ctl_top_judge(struct ctl_top *top, struct ins_error *error)
+{
+	*error = (struct ins_error){""};
+	return over_link(top, judge_only, NULL, error);
 }
 
 /* -- a backtrace -- */

@@ -16,6 +16,7 @@
 #define WORKER_REST (15 * SECOND) /* a worker without questions ends */
 #define TARGET_REST (120 * SECOND)
 #define OLDEST	    (60 * SECOND) /* an answer that old is no answer */
+#define NO_WORKER   (SECOND / 50) /* then it is tried again */
 #define BYTES_MOST  (24u << 20)	  /* of all answers */
 
 /* Drop the answers that were not asked for the longest time, until their sum is in its bound. */
@@ -117,11 +118,13 @@ static struct serve_target *need_target(struct serve_desk *d, const struct serve
 static bool is_new_enough(const struct serve_target *t, const struct serve_entry *e,
 			  const struct serve_waiter *w, int64_t now)
 {
-	if (!e->answer || now - e->answered > OLDEST)
+	const int64_t due = serve_target_due(t, e->live);
+
+	if (!e->answer || now - e->answered > OLDEST || e->answer->look <= w->after)
 		return false;
-	if (w->old)
-		return now < t->next || t->began;
-	return now < t->next && e->answer->look == t->look && e->answer->look > w->after;
+	if (w->old && t->began)
+		return true;
+	return now < due && (w->old || e->answer->look == t->look || due - now > SECOND);
 }
 
 void serve_desk_ask(struct serve_desk *d, const struct serve_found *program, const char *question,
@@ -185,7 +188,7 @@ static void work_on(struct serve_desk *d, unsigned i, short revents, int64_t now
 		serve_target_fail(t, MHD_HTTP_GATEWAY_TIMEOUT, "no answer in time");
 	shrink(d);
 	serve_entries_expire(&t->entries, (int)t->found.socket.pid, now);
-	if (!t->began && now >= t->next && serve_entries_wanted(&t->entries))
+	if (!t->began && now >= serve_target_next(t))
 		begin_turn(d, t, now);
 	if (t->worker && !t->began && now - t->used > WORKER_REST)
 		serve_target_stop(t);
@@ -217,10 +220,12 @@ int64_t serve_desk_until(const struct serve_desk *d, int64_t now)
 		deadline = serve_entries_deadline(&t->entries);
 		if (deadline < until)
 			until = deadline;
-		if (t->began || !serve_entries_wanted(&t->entries))
+		if (t->began)
 			continue;
+		deadline = serve_target_next(t);
 		/* One that is due waits for a worker. */
-		deadline = t->next > now ? t->next : now + NO_WORKER;
+		if (deadline <= now)
+			deadline = now + NO_WORKER;
 		if (deadline < until)
 			until = deadline;
 	}

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fiberctl/serve/question.h"
 #include "inspect/text/duration.h"
 
 void serve_entry_forget(struct serve_entry *e, size_t *bytes)
@@ -93,7 +94,8 @@ struct serve_entry *serve_entries_need(struct serve_entries *all, const char *qu
 	}
 	serve_entry_forget(e, bytes);
 	free(e->question);
-	*e = (struct serve_entry){.question = copy, .asked = -1};
+	*e = (struct serve_entry){
+		.question = copy, .asked = -1, .live = serve_question_live(question)};
 	return e;
 }
 
@@ -107,12 +109,12 @@ bool serve_entries_waited(const struct serve_entries *all)
 	return false;
 }
 
-bool serve_entries_wanted(const struct serve_entries *all)
+bool serve_entries_wanted(const struct serve_entries *all, bool live)
 {
 	unsigned i;
 
 	for (i = 0; i < all->count; i++)
-		if (all->at[i].wanted)
+		if (all->at[i].wanted && all->at[i].live == live)
 			return true;
 	return false;
 }

@@ -23,6 +23,7 @@ struct serve_waiter {
 struct serve_entry {
 	char *question;
 	struct serve_answer *answer; /* the last one; NULL: none */
+	bool live;		     /* it belongs to a live view, and has its own share of time */
 	bool wanted;		     /* in the next turn */
 	int asked;		     /* its index in the current turn; -1: it is in none */
 	int64_t answered, used;	     /* the time of the answer, and of the last question; ns */
@@ -43,9 +44,9 @@ struct serve_entries {
 struct serve_entry *serve_entries_need(struct serve_entries *entries, const char *question,
 				       size_t *bytes);
 
-/* Whether someone waits for an answer; whether a question is wanted in the next turn. */
+/* Whether someone waits for an answer; whether a question, live or not, is wanted. */
 bool serve_entries_waited(const struct serve_entries *entries);
-bool serve_entries_wanted(const struct serve_entries *entries);
+bool serve_entries_wanted(const struct serve_entries *entries, bool live);
 
 /* Add a waiter. */
 void serve_entry_wait(struct serve_entry *entry, struct serve_waiter *waiter);

@@ -80,19 +80,6 @@ void serve_families_add(struct serve_families *f, const char *text)
 	}
 }
 
-void serve_families_sample(struct serve_families *f, const char *name, const char *type,
-			   const char *help, const char *sample)
-{
-	struct serve_family *family;
-	char *head;
-
-	if (asprintf(&head, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type) < 0)
-		return;
-	family = add(f, name, strlen(name), head);
-	if (family)
-		fputs(sample, family->out);
-}
-
 char *serve_families_text(const struct serve_families *f, size_t *ret_size)
 {
 	char *text = NULL;

@@ -19,10 +19,6 @@ struct serve_families {
 /* Add a whole text. Lines that belong to no family are left out. */
 void serve_families_add(struct serve_families *families, const char *text);
 
-/* Add one sample, a line with its newline, to the family of that name. */
-void serve_families_sample(struct serve_families *families, const char *name, const char *type,
-			   const char *help, const char *sample);
-
 /* All families in the order in which they came; allocated. NULL: no memory. */
 char *serve_families_text(const struct serve_families *families, size_t *ret_size);
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fiberctl/metrics.h"
 #include "fiberctl/serve/families.h"
 #include "inspect/render/render.h"
 #include "inspect/text/duration.h"
@@ -20,7 +21,8 @@
 struct part {
 	struct serve_waiter waiter; /* first */
 	struct serve_gather *gather;
-	pid_t pid;
+	pid_t pid; /* 0: not visible in our pid namespace */
+	char path[108];
 	struct serve_answer *answer;
 };
 
@@ -54,7 +56,7 @@ static void add_problem(struct ins_problems *problems, const struct part *p)
 	if (text)
 		ins_problems_add(problems, "%s", text);
 	else
-		ins_problems_add(problems, "process %d: no answer", (int)p->pid);
+		ins_problems_add(problems, "%s: no answer", p->path);
 	json_decref(error);
 }
 
@@ -86,19 +88,34 @@ static char *put_processes(const struct serve_gather *g, size_t *ret_size)
 	return fclose(out) == 0 ? text : NULL;
 }
 
+/* What `fiberctl metrics` writes of a program that does not answer. */
+static void add_absent(struct serve_families *families, const struct part *p)
+{
+	struct ctl_process_stats absent = {.pid = p->pid};
+	char *text = NULL;
+	size_t size;
+	struct ctl_sink sink = {.out = open_memstream(&text, &size)};
+
+	if (!sink.out)
+		return;
+	snprintf(absent.path, sizeof absent.path, "%s", p->path);
+	ctl_metrics_write(&sink, &absent, 1);
+	if (fclose(sink.out) == 0)
+		serve_families_add(families, text);
+	free(text);
+}
+
 static char *put_metrics(const struct serve_gather *g, size_t *ret_size)
 {
 	struct serve_families families = {.count = 0};
-	char up[64], *text;
+	char *text;
 	size_t i;
 
 	for (i = 0; i < g->parts; i++) {
-		snprintf(up, sizeof up, "libfiber_up{pid=\"%d\"} 0\n", (int)g->part[i].pid);
 		if (is_well(&g->part[i]))
 			serve_families_add(&families, g->part[i].answer->body);
 		else
-			serve_families_sample(&families, "libfiber_up", "gauge",
-					      "Whether the process has answered.", up);
+			add_absent(&families, &g->part[i]);
 	}
 	text = serve_families_text(&families, ret_size);
 	serve_families_drop(&families);
@@ -196,6 +213,7 @@ void serve_gather_ask(struct serve_gathers *all, struct serve_desk *desk,
 
 		p->gather = g;
 		p->pid = desk->programs.all[i].socket.pid;
+		snprintf(p->path, sizeof p->path, "%.107s", desk->programs.all[i].socket.path);
 		p->waiter = (struct serve_waiter){
 			.done = part_done, .deadline = now + PATIENT, .old = true};
 		serve_desk_ask(desk, &desk->programs.all[i], questions[what], &p->waiter, now);

@@ -26,7 +26,8 @@ struct serve_frame {
 	uint32_t size;	 /* bytes of the answer, or of the totals (JSON), that follow */
 	uint32_t errors; /* ANSWER: bytes of the messages that follow it */
 	uint32_t unused;
-	int64_t cpu; /* OVER: ns of CPU time that the worker and its children have used */
+	/* OVER: ns of CPU time for live questions, without the verdict, and for the others. */
+	int64_t cpu, children;
 };
 
 #endif

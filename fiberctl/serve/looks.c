@@ -35,7 +35,8 @@ struct serve_looks {
 	struct ctl_top top; /* the main view */
 	struct view *view[SERVE_TURN_MOST];
 	unsigned views;
-	bool looked; /* in this turn; the result is ... */
+	int64_t judged; /* ns for verdicts before this turn */
+	bool looked;	/* in this turn; the result is ... */
 	int rc;
 	struct ins_error error;
 };
@@ -73,6 +74,7 @@ void serve_looks_begin(struct serve_looks *l)
 	unsigned i = l->views;
 
 	l->looked = false;
+	l->judged = l->top.verdict_cpu;
 	while (i-- > 0)
 		if (++l->view[i]->unwanted > UNWANTED)
 			drop_view(l, i);
@@ -189,9 +191,18 @@ int serve_looks_put(struct serve_looks *l, const char *question)
 	return ctl_top_json(&shown, GROUPS);
 }
 
-const char *serve_looks_verdict(const struct serve_looks *l)
+const char *serve_looks_verdict(struct serve_looks *l)
 {
+	struct ins_error ignored;
+
+	if (!l->looked && ctl_top_judge(&l->top, &ignored) < 0)
+		return "-";
 	return l->top.verdict;
+}
+
+int64_t serve_looks_judged(const struct serve_looks *l)
+{
+	return l->top.verdict_cpu - l->judged;
 }
 
 char *serve_looks_totals(const struct serve_looks *l)

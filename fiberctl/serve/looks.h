@@ -8,6 +8,8 @@
 #ifndef SERVE_LOOKS_H
 #define SERVE_LOOKS_H
 
+#include <stdint.h>
+
 #include "tool/socket.h"
 
 struct serve_looks;
@@ -22,8 +24,11 @@ void serve_looks_want(struct serve_looks *looks, const char *question);
 /* Print the answer to a question that was named; the first one looks. Returns the exit code. */
 int serve_looks_put(struct serve_looks *looks, const char *question);
 
-/* The verdict of the last look. */
-const char *serve_looks_verdict(const struct serve_looks *looks);
+/* A recent verdict, which perhaps takes a look. */
+const char *serve_looks_verdict(struct serve_looks *looks);
+
+/* ns of CPU time for verdicts in this turn. */
+int64_t serve_looks_judged(const struct serve_looks *looks);
 
 /* The totals of the last look as JSON, for the history; allocated. NULL: no memory. */
 char *serve_looks_totals(const struct serve_looks *looks);

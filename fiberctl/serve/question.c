@@ -231,6 +231,11 @@ bool serve_question_is(const char *question, const char *command)
 	return strncmp(question, command, n) == 0 && (!question[n] || question[n] == '\n');
 }
 
+bool serve_question_live(const char *question)
+{
+	return serve_question_is(question, "top") || serve_question_is(question, "process");
+}
+
 const char *serve_question_type(const char *question)
 {
 	if (strstr(question, "\n--json"))

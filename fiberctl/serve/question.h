@@ -44,6 +44,9 @@ bool serve_question_change(const char *command, const struct serve_params *param
 /* Whether it is the command, as "top". */
 bool serve_question_is(const char *question, const char *command);
 
+/* Whether it is of a live view: the worker itself answers it, from a look at all fibers. */
+bool serve_question_live(const char *question);
+
 /* The content type of its answer. */
 const char *serve_question_type(const char *question);
 

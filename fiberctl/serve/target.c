@@ -17,7 +17,14 @@
 
 #define SECOND	   INT64_C(1000000000)
 #define TURN_EVERY SECOND
-#define TURN_SHARE 20 /* turns begin at least this many times the CPU time of the last one apart */
+
+/*
+ * Live questions, others, and verdicts (top_link.c) each have a 60th of a CPU: the next ones wait
+ * for so many times the CPU time of the last ones. Together that is a twentieth.
+ */
+#define TURN_SHARE 60
+/* A person who follows a trace asks some questions quickly: so much CPU time is advanced, ns. */
+#define ADVANCE (2 * SECOND)
 
 struct serve_target *serve_target_new(const struct serve_found *found)
 {
@@ -57,8 +64,29 @@ void serve_target_stop(struct serve_target *t)
 
 /* -- turns -- */
 
+static int64_t later(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+int64_t serve_target_due(const struct serve_target *t, bool live)
+{
+	return live ? t->next : later(t->next, t->next_other);
+}
+
+int64_t serve_target_next(const struct serve_target *t)
+{
+	int64_t next = INT64_MAX;
+
+	if (serve_entries_wanted(&t->entries, false))
+		next = serve_target_due(t, false);
+	if (serve_entries_wanted(&t->entries, true))
+		next = serve_target_due(t, true);
+	return next;
+}
+
 /* Send the wanted questions. False: the worker has ended. */
-static bool send_turn(struct serve_target *t)
+static bool send_turn(struct serve_target *t, int64_t now)
 {
 	char text[SERVE_TURN_MOST * SERVE_QUESTION_MOST];
 	struct serve_turn turn = {0};
@@ -68,7 +96,7 @@ static bool send_turn(struct serve_target *t)
 		struct serve_entry *e = &t->entries.at[i];
 		const size_t n = strlen(e->question) + 1;
 
-		if (!e->wanted)
+		if (!e->wanted || now < serve_target_due(t, e->live))
 			continue;
 		e->wanted = false;
 		e->asked = (int)turn.count++;
@@ -83,8 +111,10 @@ bool serve_target_turn(struct serve_target *t, int64_t now)
 {
 	t->look++;
 	t->began = now;
+	if (!send_turn(t, now))
+		return false;
 	t->next = now + TURN_EVERY;
-	return send_turn(t);
+	return true;
 }
 
 void serve_target_fail(struct serve_target *t, unsigned status, const char *why)
@@ -104,13 +134,21 @@ void serve_target_fail(struct serve_target *t, unsigned status, const char *why)
 	}
 }
 
-static void end_turn(struct serve_target *t, int64_t cpu)
+/* Count the CPU time of questions that are not live. What was used before is forgotten slowly. */
+static void spend(struct serve_target *t, int64_t cpu)
 {
-	const int64_t rest = t->began + cpu * TURN_SHARE;
+	t->spent = later(0, t->spent - (t->began - t->spent_at) / TURN_SHARE) + cpu;
+	t->spent_at = t->began;
+	if (t->spent > ADVANCE)
+		t->next_other = t->began + (t->spent - ADVANCE) * TURN_SHARE;
+}
+
+static void end_turn(struct serve_target *t)
+{
 	unsigned i;
 
-	if (rest > t->next)
-		t->next = rest;
+	t->next = later(t->next, t->began + t->frame.cpu * TURN_SHARE);
+	spend(t, t->frame.children);
 	t->began = 0;
 	for (i = 0; i < t->entries.count; i++)
 		t->entries.at[i].asked = -1;
@@ -184,7 +222,7 @@ static void take_frame(struct serve_target *t, size_t *bytes)
 	} else if (t->frame.kind == SERVE_FRAME_TOTALS) {
 		serve_history_add(&t->history, body);
 	} else {
-		end_turn(t, t->frame.cpu);
+		end_turn(t);
 		free(body);
 	}
 }

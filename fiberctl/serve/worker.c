@@ -22,7 +22,6 @@
 #include "fiberctl/serve/link.h"
 #include "fiberctl/serve/looks.h"
 #include "fiberctl/serve/question.h"
-#include "fiberctl/verdict.h"
 #include "inspect/text/json_put.h"
 #include "tool/process.h"
 #include "tool/report.h"
@@ -118,7 +117,6 @@ static void begin_output(void)
 static int put_row(struct worker *w)
 {
 	struct fib_wire_process process;
-	char verdict[64];
 	json_t *row;
 	int rc = tool_hello(&w->socket, TOOL_HELLO_TIMEOUT, &process);
 
@@ -129,11 +127,7 @@ static int put_row(struct worker *w)
 						    : strerror(-rc));
 	if (!tool_socket_says(&w->socket, &process))
 		return TOOL_CANNOT;
-	if (w->looked)
-		snprintf(verdict, sizeof verdict, "%s", serve_looks_verdict(w->looks));
-	else
-		ctl_verdict(&w->socket, verdict, sizeof verdict);
-	row = ctl_process_row(&process, &w->socket, verdict);
+	row = ctl_process_row(&process, &w->socket, serve_looks_verdict(w->looks));
 	ins_json_put(stdout, row);
 	json_decref(row);
 	return tool_written(TOOL_WELL);
@@ -172,24 +166,14 @@ static void answer_in_child(struct worker *w, uint32_t index, const char *questi
 	}
 }
 
-static bool is_here(const char *question)
+/* The CPU time of this process, or of its children; ns. */
+static int64_t cpu_time(int whose)
 {
-	return serve_question_is(question, "top") || serve_question_is(question, "process");
-}
+	struct rusage usage = {0};
 
-/* The CPU time of this process and its children, ns. */
-static int64_t cpu_time(void)
-{
-	static const int whose[] = {RUSAGE_SELF, RUSAGE_CHILDREN};
-	struct rusage usage;
-	int64_t us = 0;
-	size_t i;
-
-	for (i = 0; i < sizeof whose / sizeof whose[0]; i++)
-		if (getrusage(whose[i], &usage) == 0)
-			us += (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * INT64_C(1000000) +
-			      usage.ru_utime.tv_usec + usage.ru_stime.tv_usec;
-	return us * 1000;
+	getrusage(whose, &usage);
+	return (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * INT64_C(1000000000) +
+	       (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * INT64_C(1000);
 }
 
 /* The questions of a turn; `top` first, because one look serves all of them. */
@@ -197,7 +181,7 @@ static void take_turn(struct worker *w, const struct serve_turn *turn, const cha
 {
 	const char *question[SERVE_TURN_MOST];
 	struct serve_frame over = {.kind = SERVE_FRAME_OVER};
-	const int64_t before = cpu_time();
+	const int64_t before = cpu_time(RUSAGE_SELF), children = cpu_time(RUSAGE_CHILDREN);
 	uint32_t i;
 	int pass;
 
@@ -212,14 +196,16 @@ static void take_turn(struct worker *w, const struct serve_turn *turn, const cha
 			serve_looks_want(w->looks, question[i]);
 	for (pass = 0; pass < 2; pass++)
 		for (i = 0; i < turn->count; i++) {
-			if (pass == 0 && is_here(question[i]))
+			if (pass == 0 && serve_question_live(question[i]))
 				answer_here(w, i, question[i]);
-			else if (pass == 1 && !is_here(question[i]))
+			else if (pass == 1 && !serve_question_live(question[i]))
 				answer_in_child(w, i, question[i]);
 		}
 	if (w->looked)
 		send_totals(w);
-	over.cpu = cpu_time() - before;
+	/* A verdict has its own share of time. */
+	over.cpu = cpu_time(RUSAGE_SELF) - before - serve_looks_judged(w->looks);
+	over.children = cpu_time(RUSAGE_CHILDREN) - children;
 	send_bytes(&over, sizeof over);
 }
 
