@@ -3,9 +3,10 @@
  * graph.js - the graph of waits: who waits for whom
  *
  * Boxes are fibers and threads; an arrow goes from the waiter to the holder of what it waits for. The
- * holders for which all others wait are at the left, so the cause is read first. Fibers that wait for
+ * holders for which all others wait are at the top left, so the cause is read first. Fibers that wait for
  * each other are in one column, one below the other, with their arrows beside them. Waiters that hold
- * nothing and are many are one box with their number. The places depend on the answer alone, not on
+ * nothing and are many are one box with their number. An object without a known holder is a box if
+ * several fibers wait for it. The places depend on the answer alone, not on
  * the last drawing: a graph that does not change does not move.
  */
 import {s, say} from "./dom.js";
@@ -50,6 +51,8 @@ export function graphOf(answer) {
 			holderNode(holder).cycle = holder.cycle;
 	for (const holder of answer.holders)
 		for (const object of holder.objects) {
+			if (holder.holderId === null && holder.holderThread === null && object.count < 2)
+				continue;
 			const to = [holderNode(holder, object)], plain = object.fiberIds.filter((id) => !holding.has(id));
 			if (holder.holderId !== null || holder.holderThread !== null)
 				to.push(...object.holders.map((one) => holderNode(one, object)).filter((one) => one !== to[0]));
@@ -120,7 +123,7 @@ export function place(nodes) {
 		height = Math.max(height, own);
 		part.members.forEach((n, i) => {
 			n.x = EDGE + part.layer * (WIDTH + BETWEEN);
-			n.y = top + (height - own) / 2 + i * (HEIGHT + APART);
+			n.y = top + i * (HEIGHT + APART);
 			size.width = Math.max(size.width, n.x + WIDTH + EDGE);
 		});
 		return height;

@@ -18,7 +18,7 @@ const KEEP = 600, FINDINGS = 12, HOLE_NS = 5e9;
 /* -- findings -- */
 
 const MORE = {
-	deadlock: ["waits", "the cycle in the graph of waits"],
+	deadlock: ["waits", "the graph of waits"],
 	convoy: ["waits", "the graph of waits"],
 	forgotten: ["waits", "the graph of waits"],
 	signal: ["waits", "the graph of waits"],
@@ -200,17 +200,19 @@ function settings(ctx) {
 function profiles(ctx) {
 	const link = (href, name, words) => h("li", {}, guardLink(h("a", {href, download: name}, words), name));
 	return h("section", {class: "panel"}, h("h2", {}, "Profiles"), h("ul", {},
-		link(`/debug/pprof/profile?process=${ctx.pid}&seconds=10`, `profile-${ctx.pid}.pb.gz`, "CPU of fibers for 10 s"),
-		link(`/debug/pprof/goroutine?process=${ctx.pid}`, `fibers-${ctx.pid}.pb.gz`, "stacks of all fibers")),
-	h("p", {class: "dim"}, "For ", h("code", {}, "go tool pprof"), " and what else reads its format."));
+		link(`/debug/pprof/fiber?process=${ctx.pid}`, `fiber-${ctx.pid}.pb.gz`, "where all fibers are now"),
+		...[["profile", "where carriers compute"], ["block", "where fibers wait"], ["mutex", "where fibers wait for what others hold"]]
+			.map(([name, words]) => link(`/debug/pprof/${name}?process=${ctx.pid}&seconds=10`, `${name}-${ctx.pid}.pb.gz`, `${words}, for 10 s`))),
+	h("p", {class: "dim"}, "Files for ", h("code", {}, "go tool pprof"), ", Pyroscope and Parca."));
 }
 
 export function openOverview(ctx) {
 	const past = history(ctx), crew = carriers(ctx), sum = h("p", {class: "dim sum"});
 
-	ctx.root.append(findings(ctx), sum, past.panel, h("div", {class: "two"}, crew.panel,
-		events(ctx, "slow", "Long runs", "No fiber has held its carrier for too long.")), h("div", {class: "two"},
-		events(ctx, "pinned", "Pinned waits", "No pinned fiber has waited."), h("div", {}, settings(ctx), profiles(ctx))));
+	ctx.root.append(findings(ctx), sum, past.panel, crew.panel, h("div", {class: "two"},
+		events(ctx, "slow", "Long runs", "No fiber has held its carrier for too long."),
+		events(ctx, "pinned", "Pinned waits", "No pinned fiber has waited.")),
+	h("div", {class: "two"}, settings(ctx), profiles(ctx)));
 	ctx.ask({command: "top", parameters: () => ({limit: 1}), period: 900, take: async (answer) => {
 		const waits = Object.entries(answer.waits).sort((a, b) => b[1] - a[1]).slice(0, 6);
 		ctx.verdict(answer.verdict);

@@ -41,7 +41,7 @@ function groupCard(pid, internal) {
 		say(number, many(group.count, "fiber"));
 		waits.className = `state ${group.state}`;
 		say(waits, group.wait ? `${group.state}: ${waitWords({...group.wait, leftNs: null})}` : group.state);
-		say(ages, !age ? "" : age.min === age.max ? `for ${duration(age.max)}` :
+		say(ages, !age ? "" : duration(age.min) === duration(age.max) ? `for ${duration(age.max)}` :
 			`for ${duration(age.min)} to ${duration(age.max)}, median ${duration(age.median)}`);
 		refill(ids, group.fiberIds.join(), () => ["ids ", ...fiberLinks(pid, group.fiberIds, 8),
 			group.count > group.fiberIds.length && group.fiberIds.length <= 8 ? ", ..." : ""]);

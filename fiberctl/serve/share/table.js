@@ -62,6 +62,7 @@ export class Table {
 
 	update(rows) {
 		const current = this.current, at = current ? [...this.body.children].indexOf(current) : -1;
+		const had = current && current.contains(document.activeElement);
 		reconcile(this.body, rows, this.options.key, (row) => this.make(row), (tr, row) => {
 			const href = this.options.href && this.options.href(row), a = tr.firstChild.firstChild;
 			if (href && a.getAttribute("href") !== href)
@@ -72,7 +73,6 @@ export class Table {
 		this.box.hidden = rows.length === 0;
 		/* The row that had the focus is gone: the one in its place gets it. */
 		if (current && !current.isConnected) {
-			const had = this.hadFocus;
 			this.current = null;
 			this.choose(this.body.children[Math.min(at, rows.length - 1)], had);
 		}
@@ -98,7 +98,6 @@ export class Table {
 	}
 
 	focused(tr) {
-		this.hadFocus = true;
 		if (tr && tr !== this.current)
 			this.choose(tr, false);
 	}

@@ -50,7 +50,8 @@ function deadlocks(ctx) {
 			say(words, sentence(f));
 			refill(members, JSON.stringify(f.fibers.map((m) => [m.id, m.wait && m.wait.holderId, Math.round(m.ageNs / 1e9)])),
 				() => [...f.fibers.slice(0, MEMBERS).map((m) => memberLine(ctx.pid, m)),
-					f.count > MEMBERS ? h("li", {}, `and ${count(f.count - MEMBERS)} more`) : null]);
+					f.count > Math.min(MEMBERS, f.fibers.length) ?
+					h("li", {}, `and ${count(f.count - Math.min(MEMBERS, f.fibers.length))} more`) : null]);
 		};
 		return card;
 	}
@@ -105,6 +106,12 @@ function holderTable(ctx) {
 	], {label: "Holders and their waiters", key: (o) => o.key, href: (o) => o.href, empty: "No fiber waits for another one."});
 }
 
+/* Cycles first, then holders in the order of the server; waits whose holder is not known last. */
+function sorted(answer) {
+	const rank = (holder) => holder.cycle ? 0 : holder.holderId !== null || holder.holderThread !== null ? 1 : 2;
+	return {...answer, holders: [...answer.holders].sort((a, b) => rank(a) - rank(b))};
+}
+
 function rowsOf(pid, answer) {
 	return answer.holders.flatMap((holder) => holder.objects.map((object) => {
 		const id = holder.holderId, name = holder.holderName ? ` "${holder.holderName}"` : "";
@@ -134,8 +141,8 @@ export function openWaits(ctx) {
 
 	ctx.root.append(...deadlocks(ctx), h("h2", {}, "Who waits for whom"), sum, ctx.drawing(h("div", {class: "graph-box",
 		tabindex: 0, role: "region", "aria-label": "Graph of waits"}, graph.element)), table.element);
-	ctx.ask({command: "waits", parameters: () => ({limit: MOST}), period: 1500, take: (answer) => {
-		const first = !drawn || !drawn.nodes.length;
+	ctx.ask({command: "waits", parameters: () => ({limit: MOST}), period: 1500, take: (unsorted) => {
+		const answer = sorted(unsorted), first = !drawn || !drawn.nodes.length;
 		drawn = graphOf(answer);
 		graph.update(drawn);
 		graph.element.parentNode.hidden = drawn.nodes.length === 0;

@@ -107,7 +107,7 @@ export function waitWords(wait) {
 		words += ` ${wait.events}`;
 	if (wait.objectName)
 		words += ` "${wait.objectName}"`;
-	else if (wait.object !== null)
+	else if (wait.object !== null && wait.targetId === null)
 		words += ` ${wait.object}`;
 	if (wait.targetId !== null)
 		words += ` of fiber ${wait.targetId}`;
