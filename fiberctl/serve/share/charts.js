@@ -38,8 +38,9 @@ export class Chart {
 		this.tell();
 	}
 
-	/* samples: [{t, NAME: value...}], oldest first, t in ms of Unix time. */
-	update(samples) {
+	/* all: samples [{t, NAME: value...}], oldest first, t in ms of Unix time; those with null are left out. */
+	update(all) {
+		const samples = all.filter((one) => one[this.series[0].name] !== null);
 		const d3 = window.d3, last = samples.length ? samples[samples.length - 1].t : Date.now();
 		const first = samples.length ? samples[0].t : last, names = this.series.map((one) => one.name);
 		this.samples = samples;

@@ -14,13 +14,13 @@ import {visible} from "./words.js";
 
 const WIDTH = 250, HEIGHT = 46, BETWEEN = 90, APART = 14, EDGE = 56, LETTERS = 34, MANY = 5;
 
-/* The nodes and edges of an answer of `waits`. A node: {key, ids, kind, count, name, cycle, out, in}. */
+/* The nodes and edges of an answer of `waits`. A node: {key, ids, kind, count, name, cycle, behind, out, in}. */
 export function graphOf(answer) {
 	const nodes = new Map(), edges = new Map(), holding = new Set();
 
 	function node(key, kind, more) {
 		if (!nodes.has(key))
-			nodes.set(key, {key, kind, ids: [], count: 1, name: "", cycle: false, out: [], in: [], ...more});
+			nodes.set(key, {key, kind, ids: [], count: 1, name: "", cycle: false, behind: 0, out: [], in: [], ...more});
 		return nodes.get(key);
 	}
 
@@ -44,11 +44,13 @@ export function graphOf(answer) {
 	}
 
 	for (const holder of answer.holders)
-		if (holder.holderId !== null) {
-			holding.add(holder.holderId);
-			holderNode(holder).cycle = holder.cycle;
-		} else if (holder.holderThread !== null)
-			holderNode(holder).cycle = holder.cycle;
+		if (holder.holderId !== null || holder.holderThread !== null) {
+			const one = holderNode(holder);
+			one.cycle = holder.cycle;
+			one.behind = holder.waiting + holder.behind;
+			if (holder.holderId !== null)
+				holding.add(holder.holderId);
+		}
 	for (const holder of answer.holders)
 		for (const object of holder.objects) {
 			if (holder.holderId === null && holder.holderThread === null && object.count < 2)

@@ -65,15 +65,12 @@ function findings(ctx) {
 
 /* -- history -- */
 
+/* Rates are null in the first look, which has none before it. */
 function sampleOf(one) {
-	const seconds = one.intervalNs / 1e9, sample = {t: one.takenNs / 1e6};
+	const rate = (n) => one.intervalNs > 0 ? n / one.intervalNs * 1e9 : null, sample = {t: one.takenNs / 1e6};
 	for (const state of STATES)
 		sample[state] = one.states[state] || 0;
-	sample.cpu = seconds > 0 ? one.cpuNs / one.intervalNs : 0;
-	sample.switches = seconds > 0 ? one.switches / seconds : 0;
-	sample.new = seconds > 0 ? one.new / seconds : 0;
-	sample.gone = seconds > 0 ? one.gone / seconds : 0;
-	return sample;
+	return Object.assign(sample, {cpu: rate(one.cpuNs / 1e9), switches: rate(one.switches), new: rate(one.new), gone: rate(one.gone)});
 }
 
 function history(ctx) {

@@ -57,7 +57,7 @@ function trouble() {
 
 function tellState() {
 	const now = Date.now(), {state} = open, text = trouble(), link = el("link");
-	const since = heard.silentSince !== null ? heard.silentSince : null, old = state.seen ? now - state.seen : now - state.opened;
+	const since = heard.silentSince, old = now - state.replied;
 	el("notice").hidden = text === "";
 	say(el("notice"), text);
 	document.body.classList.toggle("old", text !== "");
@@ -94,7 +94,7 @@ function answered(mine, question) {
 	/* The list of programs says nothing about the one that the view is of. */
 	if (route.pid === null || question.command) {
 		state.ended = false;
-		state.seen = Date.now();
+		state.seen = state.replied = Date.now();
 	}
 	if (!sessionSeen)
 		readSession();
@@ -125,7 +125,11 @@ function contextOf(mine) {
 					if (answer.pid !== undefined && String(answer.pid) === route.pid)
 						mine.state.name = answer.name;
 					question.take(answer);
-				}, fail: (e) => question.fail ? question.fail(e, failing) : failing(e)});
+				}, fail: (e) => {
+					if (e.status !== 0)
+						mine.state.replied = Date.now();
+					return question.fail ? question.fail(e, failing) : failing(e);
+				}});
 			mine.questions.push(one);
 			return one;
 		},
@@ -214,7 +218,7 @@ function go() {
 	else
 		history.replaceState({depth: ++depth}, "");
 	const route = routeOf(location.hash), root = h("div", {class: `view ${route.pid === null ? "programs" : route.view || "overview"}`});
-	const mine = {route, hash: location.hash, root, questions: [], state: {opened: Date.now(), seen: 0, name: "", ended: false, errors: new Map()}};
+	const mine = {route, hash: location.hash, root, questions: [], state: {replied: Date.now(), seen: 0, name: "", ended: false, errors: new Map()}};
 	open = mine;
 	el("main").append(root);
 	showTabs(route);

@@ -74,6 +74,11 @@ function groupFilter(n) {
 }
 
 function words(n, known) {
+	const [first, second] = plainWords(n, known);
+	return [n.behind > 1 ? `${first} (${count(n.behind)} wait)` : first, second];
+}
+
+function plainWords(n, known) {
 	const fiber = n.kind === "fiber" ? known.get(n.ids[0]) : null;
 	if (fiber)
 		return [`${fiber.id} ${called(fiber)}`, fiber.wait ? `${duration(fiber.ageNs)} in ${waitWords(fiber.wait)}` :
