@@ -110,4 +110,4 @@ static void say(struct ins_look *look, struct ins_finding *f)
 }
 
 const struct ins_rule ins_rule_carrier = {
-	"carrier", "a fiber that keeps a carrier while others could run", find, say};
+	"carrier", "a fiber that keeps a carrier while others could run", find, say, INS_NEEDS_ONE};

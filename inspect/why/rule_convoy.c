@@ -283,4 +283,4 @@ static void say(struct ins_look *look, struct ins_finding *f)
 }
 
 const struct ins_rule ins_rule_convoy = {"convoy", "many fibers wait for locks behind one fiber",
-					 find, say};
+					 find, say, INS_NEEDS_ONE};

@@ -179,4 +179,4 @@ static void say(struct ins_look *look, struct ins_finding *f)
 
 const struct ins_rule ins_rule_deadlock = {
 	"deadlock", "fibers that wait for each other, or for a lock that will never be released",
-	find, say};
+	find, say, INS_NEEDS_ONE};

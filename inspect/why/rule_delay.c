@@ -193,4 +193,4 @@ static void say(struct ins_look *look, struct ins_finding *f)
 }
 
 const struct ins_rule ins_rule_delay = {"delay", "fibers that can run wait long for a carrier",
-					find, say};
+					find, say, INS_NEEDS_ONE};

@@ -72,4 +72,5 @@ static void say(struct ins_look *look, struct ins_finding *f)
 	f->more_id[0] = first.row.id;
 }
 
-const struct ins_rule ins_rule_failed = {"failed", "background fibers that have failed", find, say};
+const struct ins_rule ins_rule_failed = {"failed", "background fibers that have failed", find, say,
+					 INS_NEEDS_ONE};

@@ -65,5 +65,6 @@ static void say(struct ins_look *look, struct ins_finding *f)
 			       "memory was reused");
 }
 
-const struct ins_rule ins_rule_forgotten = {
-	"forgotten", "waits for an object that has forgotten its waiters", find, say};
+const struct ins_rule ins_rule_forgotten = {"forgotten",
+					    "waits for an object that has forgotten its waiters",
+					    find, say, INS_NEEDS_ONE};

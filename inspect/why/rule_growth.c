@@ -146,4 +146,5 @@ static void say(struct ins_look *look, struct ins_finding *f)
 }
 
 const struct ins_rule ins_rule_growth = {
-	"growth", "fibers from one place that only get more (--for 2s, --since)", find, say};
+	"growth", "fibers from one place that only get more (--for 2s, --since)", find, say,
+	INS_NEEDS_TWO};

@@ -93,4 +93,4 @@ static void say(struct ins_look *look, struct ins_finding *f)
 }
 
 const struct ins_rule ins_rule_leaks = {"leaks", "fibers that nothing alive can wake (--deep)",
-					find, say};
+					find, say, INS_NEEDS_MEMORY};

@@ -52,5 +52,6 @@ static void say(struct ins_look *look, struct ins_finding *f)
 				: "beyond the limit accept, open and connect fail (EMFILE)");
 }
 
-const struct ins_rule ins_rule_limits = {
-	"limits", "limits of descriptors and memory that are nearly reached", find, say};
+const struct ins_rule ins_rule_limits = {"limits",
+					 "limits of descriptors and memory that are nearly reached",
+					 find, say, INS_NEEDS_PROCESS};

@@ -101,5 +101,6 @@ static void say(struct ins_look *look, struct ins_finding *f)
 	f->more[1] = "waits";
 }
 
-const struct ins_rule ins_rule_offload = {
-	"offload", "all threads for blocking calls are busy, and calls wait", find, say};
+const struct ins_rule ins_rule_offload = {"offload",
+					  "all threads for blocking calls are busy, and calls wait",
+					  find, say, INS_NEEDS_ONE};

@@ -141,4 +141,5 @@ static void say(struct ins_look *look, struct ins_finding *f)
 }
 
 const struct ins_rule ins_rule_peer = {
-	"peer", "many connections to one address, on which the peer owes an answer", find, say};
+	"peer", "many connections to one address, on which the peer owes an answer", find, say,
+	INS_NEEDS_PROCESS};

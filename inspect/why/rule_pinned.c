@@ -39,4 +39,4 @@ static void say(struct ins_look *look, struct ins_finding *f)
 }
 
 const struct ins_rule ins_rule_pinned = {"pinned", "fibers that wait while they are pinned", find,
-					 say};
+					 say, INS_NEEDS_ONE};

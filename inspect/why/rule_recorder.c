@@ -33,4 +33,4 @@ static void say(struct ins_look *look, struct ins_finding *f)
 }
 
 const struct ins_rule ins_rule_recorder = {
-	"recorder", "a recording in progress that has lost events", find, say};
+	"recorder", "a recording in progress that has lost events", find, say, INS_NEEDS_ONE};

@@ -281,5 +281,6 @@ static void say(struct ins_look *look, struct ins_finding *f)
 					     : " it: unless one starts to, it waits for ever");
 }
 
-const struct ins_rule ins_rule_signal = {
-	"signal", "waits for a signal that only a fiber sent that has ended", find, say};
+const struct ins_rule ins_rule_signal = {"signal",
+					 "waits for a signal that only a fiber sent that has ended",
+					 find, say, INS_NEEDS_ONE};

@@ -61,4 +61,5 @@ static void say(struct ins_look *look, struct ins_finding *f)
 	f->more_id[0] = fullest.row.id;
 }
 
-const struct ins_rule ins_rule_stack = {"stack", "stacks that are nearly full", find, say};
+const struct ins_rule ins_rule_stack = {"stack", "stacks that are nearly full", find, say,
+					INS_NEEDS_ONE};

@@ -80,4 +80,4 @@ static void say(struct ins_look *look, struct ins_finding *f)
 }
 
 const struct ins_rule ins_rule_stopped = {
-	"stopped", "the process is stopped, traced, frozen or throttled", find, say};
+	"stopped", "the process is stopped, traced, frozen or throttled", find, say, INS_NEEDS_TWO};
