@@ -14,6 +14,9 @@
 
 #include <fiber/fiber.h>
 
+#include "fiberctl/metric_labels.h"
+#include "fiberctl/metrics_findings.h"
+
 /* What the samples of a family belong to. */
 enum of { OF_PROCESS, OF_RUNTIME, OF_CARRIER };
 
@@ -76,38 +79,7 @@ static const struct family families[] = {
 
 _Static_assert(FIB_WIRE_WAITS <= FIB_LAYOUT_WAITS, "each has a name");
 
-/* The labels of all samples of one kind; free ones follow. */
-enum { PROGRAM, PID, SERIAL, INDEX, FREE = SERIAL, LABELS = 6 };
-
-struct labels {
-	char pid[sizeof(((struct ctl_process_stats *)0)->path)], runtime[24], index[16];
-	struct ctl_label at[LABELS];
-};
-
-static void label_process(struct labels *l, const struct ctl_process_stats *p)
-{
-	memset(l->at, 0, sizeof l->at);
-	if (p->pid || !p->path[0])
-		snprintf(l->pid, sizeof l->pid, "%d", (int)p->pid);
-	else
-		snprintf(l->pid, sizeof l->pid, "%s", p->path);
-	l->at[PROGRAM] = (struct ctl_label){"program", p->stats.process.name};
-	l->at[PID] = (struct ctl_label){"pid", l->pid};
-}
-
-static void label_runtime(struct labels *l, const struct ctl_stats_runtime *r)
-{
-	snprintf(l->runtime, sizeof l->runtime, "%llu", (unsigned long long)r->is.serial);
-	l->at[SERIAL] = (struct ctl_label){"runtime", l->runtime};
-}
-
-static void label_carrier(struct labels *l, const struct fib_wire_carrier *c)
-{
-	snprintf(l->index, sizeof l->index, "%u", c->index);
-	l->at[INDEX] = (struct ctl_label){"carrier", l->index};
-}
-
-static void put(struct ctl_sink *out, const struct family *f, const struct labels *l,
+static void put(struct ctl_sink *out, const struct family *f, const struct ctl_labels *l,
 		const void *of)
 {
 	const char *at = (const char *)of + f->offset;
@@ -124,16 +96,16 @@ static void put(struct ctl_sink *out, const struct family *f, const struct label
 		ctl_sample_seconds(out, f->name, "", l->at, u64);
 }
 
-static void put_runtime(struct ctl_sink *out, const struct family *f, struct labels *l,
+static void put_runtime(struct ctl_sink *out, const struct family *f, struct ctl_labels *l,
 			const struct ctl_stats_runtime *r)
 {
 	uint32_t i;
 
-	label_runtime(l, r);
+	ctl_label_runtime(l, r);
 	if (f->of == OF_RUNTIME)
 		put(out, f, l, &r->is);
 	for (i = 0; f->of == OF_CARRIER && i < r->count; i++) {
-		label_carrier(l, &r->carriers[i]);
+		ctl_label_carrier(l, &r->carriers[i]);
 		put(out, f, l, &r->carriers[i]);
 	}
 }
@@ -141,10 +113,10 @@ static void put_runtime(struct ctl_sink *out, const struct family *f, struct lab
 static void put_family(struct ctl_sink *out, const struct family *f,
 		       const struct ctl_process_stats *p)
 {
-	struct labels l;
+	struct ctl_labels l;
 	size_t i;
 
-	label_process(&l, p);
+	ctl_label_process(&l, p);
 	if (f->of == OF_PROCESS)
 		put(out, f, &l, &p->stats.counters);
 	for (i = 0; f->of != OF_PROCESS && i < p->stats.count; i++)
@@ -174,55 +146,55 @@ static const char *name_of(name_fn *ours, unsigned known, const char names[][16]
 
 static void put_states(struct ctl_sink *out, const char *name, const struct ctl_process_stats *p)
 {
-	struct labels l;
+	struct ctl_labels l;
 	unsigned i;
 
-	label_process(&l, p);
+	ctl_label_process(&l, p);
 	for (i = 0; i < FIB_WIRE_STATES; i++) {
 		const char *state =
 			name_of(ins_words_state, FIBER_DEAD + 1, p->stats.layout.state_names, i);
 
 		if (!state)
 			continue;
-		l.at[FREE] = (struct ctl_label){"state", state};
+		l.at[CTL_LABEL_FREE] = (struct ctl_label){"state", state};
 		ctl_sample(out, name, "", l.at, p->stats.counters.states[i]);
 	}
 }
 
 static void put_waits(struct ctl_sink *out, const char *name, const struct ctl_process_stats *p)
 {
-	struct labels l;
+	struct ctl_labels l;
 	unsigned i;
 
-	label_process(&l, p);
+	ctl_label_process(&l, p);
 	for (i = FIB_WAIT_NONE + 1; i < FIB_WIRE_WAITS; i++) {
 		const char *wait =
 			name_of(ins_words_wait_kind, FIB_WAIT_COUNT, p->stats.layout.wait_names, i);
 
 		if (!wait)
 			continue;
-		l.at[FREE] = (struct ctl_label){"wait", wait};
+		l.at[CTL_LABEL_FREE] = (struct ctl_label){"wait", wait};
 		ctl_sample(out, name, "", l.at, p->stats.counters.waits[i]);
 	}
 }
 
 static void put_carriers(struct ctl_sink *out, const char *name, const struct ctl_process_stats *p)
 {
-	struct labels l;
+	struct ctl_labels l;
 	uint32_t state;
 	size_t i, k;
 
-	label_process(&l, p);
+	ctl_label_process(&l, p);
 	for (i = 0; i < p->stats.count; i++) {
 		const struct ctl_stats_runtime *r = &p->stats.runtimes[i];
 
-		label_runtime(&l, r);
+		ctl_label_runtime(&l, r);
 		for (state = 0; state <= FIB_WIRE_CARRIER_RUNNING; state++) {
 			uint64_t n = 0;
 
 			for (k = 0; k < r->count; k++)
 				n += r->carriers[k].state == state;
-			l.at[INDEX] = (struct ctl_label){"state", ctl_stats_state(state)};
+			l.at[CTL_LABEL_INDEX] = (struct ctl_label){"state", ctl_stats_state(state)};
 			ctl_sample(out, name, "", l.at, n);
 		}
 	}
@@ -231,16 +203,16 @@ static void put_carriers(struct ctl_sink *out, const char *name, const struct ct
 static void put_carrier_cpu(struct ctl_sink *out, const char *name,
 			    const struct ctl_process_stats *p)
 {
-	struct labels l;
+	struct ctl_labels l;
 	size_t i, k;
 
-	label_process(&l, p);
+	ctl_label_process(&l, p);
 	for (i = 0; i < p->stats.count; i++) {
 		const struct ctl_stats_runtime *r = &p->stats.runtimes[i];
 
-		label_runtime(&l, r);
+		ctl_label_runtime(&l, r);
 		for (k = 0; k < r->count; k++) {
-			label_carrier(&l, &r->carriers[k]);
+			ctl_label_carrier(&l, &r->carriers[k]);
 			if (r->carriers[k].cpu >= 0)
 				ctl_sample_seconds(out, name, "", l.at,
 						   (uint64_t)r->carriers[k].cpu);
@@ -256,46 +228,46 @@ static void put_stacks(struct ctl_sink *out, const char *name, const struct ctl_
 	} uses[] = {{"used", ctl_stats_stacks_used(&p->stats)},
 		    {"cached", ctl_stats_stacks_cached(&p->stats)},
 		    {"free", p->stats.counters.stacks_free}};
-	struct labels l;
+	struct ctl_labels l;
 	size_t i;
 
-	label_process(&l, p);
+	ctl_label_process(&l, p);
 	for (i = 0; i < sizeof uses / sizeof uses[0]; i++) {
-		l.at[FREE] = (struct ctl_label){"use", uses[i].use};
+		l.at[CTL_LABEL_FREE] = (struct ctl_label){"use", uses[i].use};
 		ctl_sample(out, name, "", l.at, uses[i].n);
 	}
 }
 
 static void put_registry(struct ctl_sink *out, const char *name, const struct ctl_process_stats *p)
 {
-	struct labels l;
+	struct ctl_labels l;
 
-	label_process(&l, p);
+	ctl_label_process(&l, p);
 	ctl_sample(out, name, "", l.at, p->stats.counters.records * p->stats.counters.record_size);
 }
 
 /* Without a watchdog there is no count, so 0 would be wrong. */
 static void put_slow(struct ctl_sink *out, const char *name, const struct ctl_process_stats *p)
 {
-	struct labels l;
+	struct ctl_labels l;
 
-	label_process(&l, p);
+	ctl_label_process(&l, p);
 	if (p->stats.counters.watched)
 		ctl_sample(out, name, "", l.at, p->stats.counters.slow);
 }
 
 static void put_delays(struct ctl_sink *out, const char *name, const struct ctl_process_stats *p)
 {
-	struct labels l;
+	struct ctl_labels l;
 	char bound[24];
 	size_t i, k, n;
 
-	label_process(&l, p);
+	ctl_label_process(&l, p);
 	for (i = 0; i < p->stats.count; i++) {
 		const struct ctl_stats_runtime *r = &p->stats.runtimes[i];
 		uint64_t count = 0, sum = 0;
 
-		label_runtime(&l, r);
+		ctl_label_runtime(&l, r);
 		for (k = 0; k < r->count; k++)
 			sum += r->carriers[k].delayed;
 		for (n = 0; n < FIB_WIRE_DELAYS; n++) {
@@ -303,11 +275,11 @@ static void put_delays(struct ctl_sink *out, const char *name, const struct ctl_
 				count += r->carriers[k].delays[n];
 			snprintf(bound, sizeof bound, "%u.%03u", (1u << n) / 1000,
 				 (1u << n) % 1000);
-			l.at[INDEX] =
+			l.at[CTL_LABEL_INDEX] =
 				(struct ctl_label){"le", n + 1 < FIB_WIRE_DELAYS ? bound : "+Inf"};
 			ctl_sample(out, name, "_bucket", l.at, count);
 		}
-		l.at[INDEX] = (struct ctl_label){NULL, NULL};
+		l.at[CTL_LABEL_INDEX] = (struct ctl_label){NULL, NULL};
 		ctl_sample_seconds(out, name, "_sum", l.at, sum);
 		ctl_sample(out, name, "_count", l.at, count);
 	}
@@ -341,10 +313,10 @@ static void put_up(struct ctl_sink *out, const struct ctl_process_stats *all, si
 
 	ctl_family(out, "libfiber_up", CTL_GAUGE, "Whether the process has answered.");
 	for (i = 0; i < n; i++) {
-		struct labels l;
+		struct ctl_labels l;
 
-		label_process(&l, &all[i]);
-		ctl_sample(out, "libfiber_up", "", &l.at[PID], all[i].answered);
+		ctl_label_process(&l, &all[i]);
+		ctl_sample(out, "libfiber_up", "", &l.at[CTL_LABEL_PID], all[i].answered);
 	}
 }
 
@@ -371,6 +343,7 @@ void ctl_metrics_write(struct ctl_sink *out, const struct ctl_process_stats *all
 	if (!n)
 		return;
 	put_up(out, all, n);
+	ctl_metrics_findings(out, all, n);
 	for (i = 0; i < sizeof others / sizeof others[0]; i++) {
 		if (others[i].put == put_slow && !any_watches(all, n))
 			continue;

@@ -41,6 +41,7 @@ const struct tool_option tool_options[TOOL_OPT_COUNT] = {
 	[TOOL_OPT_LOCALS] = {"locals", 0, NULL, "show the local variables of each call"},
 	[TOOL_OPT_MIN] = {"min", 'm', "N", "leave out groups of fewer than N"},
 	[TOOL_OPT_MODULE] = {"module", 0, "NAME", "of several libraries with fibers, this one"},
+	[TOOL_OPT_NO_FINDINGS] = {"no-findings", 0, NULL, "do not look at the fibers for findings"},
 	[TOOL_OPT_NO_PAUSE] = {"no-pause", 0, NULL, "stop no thread: running fibers have no stack"},
 	[TOOL_OPT_ONCE] = {"once", '1', NULL, "one look, or one screen, and end"},
 	[TOOL_OPT_OUTPUT] = {"output", 'o', "FILE", "write to FILE"},

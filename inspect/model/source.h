@@ -160,6 +160,11 @@ struct ins_source {
 	uint64_t (*run)(struct ins_source *source, uint64_t address, uint64_t size,
 			bool *ret_there);
 	bool sparse; /* set by the caller: run() skips unwritten memory of any size */
+	/*
+	 * Set by the caller: how long a read of a control source may take, ns, whatever its progress;
+	 * 0: as long as it makes progress.
+	 */
+	int64_t longest;
 	/* An upper limit for the bytes of all records together, at this moment; NULL: no limit. */
 	uint64_t (*held)(const struct ins_source *source);
 	/* Whether there is certainly no code at an address; NULL: this source cannot tell. */

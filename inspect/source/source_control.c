@@ -67,6 +67,7 @@ static int control_read(struct ins_source *source, const struct ins_request *req
 	const struct fib_wire_stack_of stack = {request->id, list.wanted | FIB_WIRE_WANT_MAPS, 0};
 	int rc;
 
+	c->client.longest_ns = source->longest;
 	ins_frames_begin(&c->frames, request, fn, context, ret);
 	if (request->stacks)
 		rc = fib_wire_request(&c->client, FIB_WIRE_STACK, &stack, sizeof stack);

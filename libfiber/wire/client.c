@@ -155,11 +155,14 @@ int fib_wire_request(struct fib_wire_client *client, enum fib_wire_type type, co
 		.type = (uint16_t)type,
 		.length = (uint32_t)length,
 	};
+	const int64_t began = now();
 	int rc;
 
 	if (length > FIB_WIRE_REQUEST_MAX)
 		return -EMSGSIZE;
-	fib_wire_budget_begin(&client->budget, type, client->timeout_ns, now());
+	fib_wire_budget_begin(&client->budget, type, client->timeout_ns, began);
+	if (client->longest_ns)
+		client->budget.until = began + client->longest_ns;
 	client->taken = 0;
 	if (client->kept)
 		return client->kept(client->keeper, type, &client->at, &client->end) ? 0

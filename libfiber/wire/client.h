@@ -18,7 +18,8 @@ typedef bool fib_wire_kept_fn(void *context, enum fib_wire_type type, const unsi
 
 struct fib_wire_client {
 	int fd;
-	int64_t timeout_ns;	       /* longest wait for one step of an answer */
+	int64_t timeout_ns; /* longest wait for one step of an answer */
+	int64_t longest_ns; /* of a whole answer, whatever its progress; 0: as its budget says */
 	struct fib_wire_budget budget; /* of the whole answer */
 	unsigned char *payload;	       /* owned; of the last frame received */
 	size_t capacity;

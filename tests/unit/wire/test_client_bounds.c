@@ -91,6 +91,25 @@ static void test_client_does_not_wait_longer_for_all_steps_than_for_a_small_answ
 	assert_int_equal(got.type, FIB_WIRE_END);
 }
 
+/* The list of fibers has no limit of its own while it makes progress. */
+static void test_client_ends_an_answer_that_is_longer_than_the_caller_allows(void **state)
+{
+	const struct fib_wire_header h = {FIB_WIRE_MAGIC, FIB_WIRE_VERSION, FIB_WIRE_ROWS, 0};
+	struct fib_wire_header got;
+	const void *payload;
+
+	(void)state;
+	client.longest_ns = 1;
+	assert_int_equal(fib_wire_request(&client, FIB_WIRE_LIST, NULL, 0), 0);
+	say(&h, sizeof h);
+	assert_int_equal(fib_wire_receive(&client, &got, &payload), -ETIME);
+	client.longest_ns = 0;
+	assert_int_equal(fib_wire_request(&client, FIB_WIRE_LIST, NULL, 0), 0);
+	say(&h, sizeof h);
+	assert_int_equal(fib_wire_receive(&client, &got, &payload), 0);
+	assert_int_equal(got.type, FIB_WIRE_ROWS);
+}
+
 /* A frame in three pieces, after a STILL frame. */
 static void test_client_takes_what_is_there_without_waiting(void **state)
 {
@@ -125,6 +144,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CLIENT_TEST(test_client_takes_no_more_than_an_answer_has),
 		CLIENT_TEST(test_client_does_not_wait_longer_for_all_steps_than_for_a_small_answer),
+		CLIENT_TEST(test_client_ends_an_answer_that_is_longer_than_the_caller_allows),
 		CLIENT_TEST(test_client_takes_what_is_there_without_waiting),
 	};
 
