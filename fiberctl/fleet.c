@@ -4,9 +4,12 @@
  *
  * A program that does not answer must not hide the numbers of others. All are asked for their
  * counters at once (tool/round.h). Then the fibers of each one that has answered are looked at, one
- * program after another. A look takes a fourth of a second for 100,000 fibers. It may take LOOK,
- * and looks that fail have that time together for all programs of one user: so the programs of one
- * user that do not answer cannot take the time of another user's.
+ * program after another: a look needs memory for all fibers, about 500 bytes each.
+ *
+ * All looks at programs of one user that fail may take LOOK together: so hostile programs of one user
+ * cannot take the time of another user's. Each of the programs still to be looked at has an equal share
+ * of what is left of it, and a look that succeeds is not charged. Programs with few fibers are looked at
+ * first: so the largest has the largest share.
  */
 #include "fiberctl/fleet.h"
 
@@ -25,6 +28,8 @@
 
 /* How long a look may take, ns, however many fibers there are. */
 #define LOOK INT64_C(5000000000)
+/* The least share of that, ns: a look at a few thousand fibers of a program without a free CPU. */
+#define LEAST INT64_C(200000000)
 
 static bool is_known(const struct ctl_fleet *fleet, pid_t pid)
 {
@@ -135,20 +140,37 @@ static int64_t failed_of(const struct ctl_fleet *fleet, uid_t owner)
 	return sum;
 }
 
+/* share: of the time that is left for the programs of its user, ns. */
 static void look_at_socket(struct ctl_fleet *fleet, struct ctl_process_stats *one,
-			   const struct tool_socket *socket)
+			   const struct tool_socket *socket, int64_t share)
 {
-	const struct ctl_look_time time = {TOOL_HELLO_TIMEOUT, LOOK - failed_of(fleet, one->owner)};
+	const struct ctl_look_time time = {share < TOOL_HELLO_TIMEOUT ? share : TOOL_HELLO_TIMEOUT,
+					   share};
 	const int64_t began = ins_duration_now();
 	struct ins_error error = {"earlier looks have used up the time"};
 	char who[128];
 
-	one->asked = true;
 	if (time.all > 0 &&
 	    ctl_findings_of_socket(socket->path, socket->pid, &time, &one->findings, &error) == 0)
 		return;
 	one->failed = ins_duration_now() - began;
 	say_unseen(fleet, one, tool_socket_who(socket, who, sizeof who), &error);
+}
+
+/* A look to be made. */
+struct planned {
+	struct ctl_process_stats *one;
+	const struct tool_socket *socket;
+	uint64_t fibers;
+};
+
+static int fewest_first(const void *a, const void *b)
+{
+	const struct planned *x = a, *y = b;
+
+	if (x->fibers != y->fibers)
+		return x->fibers < y->fibers ? -1 : 1;
+	return x->one < y->one ? -1 : x->one > y->one;
 }
 
 static struct ctl_process_stats *entry_of(struct ctl_fleet *fleet, const struct tool_socket *socket)
@@ -162,16 +184,53 @@ static struct ctl_process_stats *entry_of(struct ctl_fleet *fleet, const struct 
 	return NULL;
 }
 
-static void look_at_all(struct ctl_fleet *fleet, const struct tool_round *round)
+static size_t plan(struct ctl_fleet *fleet, const struct tool_round *round, struct planned *ret)
 {
-	size_t i;
+	size_t i, n = 0;
 
-	for (i = 0; fleet->look && i < round->count; i++) {
+	for (i = 0; i < round->count; i++) {
 		struct ctl_process_stats *one = entry_of(fleet, &round->all[i].socket);
 
-		if (one && one->answered && one->stats.counted && !one->asked)
-			look_at_socket(fleet, one, &round->all[i].socket);
+		if (!one || !one->answered || !one->stats.counted || one->asked)
+			continue;
+		one->asked = true;
+		ret[n++] = (struct planned){one, &round->all[i].socket, one->stats.counters.fibers};
 	}
+	if (n)
+		qsort(ret, n, sizeof *ret, fewest_first);
+	return n;
+}
+
+/* The share of the first of n looks to be made, ns; 0: no time is left. */
+static int64_t share_of(const struct ctl_fleet *fleet, const struct planned *all, size_t n)
+{
+	const int64_t left = LOOK - failed_of(fleet, all->one->owner);
+	int64_t programs = 0;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		programs += all[i].one->owner == all->one->owner;
+	if (left <= 0)
+		return 0;
+	return left / programs > LEAST ? left / programs : LEAST;
+}
+
+static void look_at_all(struct ctl_fleet *fleet, const struct tool_round *round)
+{
+	struct planned *all;
+	size_t i, n;
+
+	if (!fleet->look || !round->count)
+		return;
+	all = calloc(round->count, sizeof *all);
+	if (!all) {
+		fleet->code = tool_cannot("out of memory");
+		return;
+	}
+	n = plan(fleet, round, all);
+	for (i = 0; i < n; i++)
+		look_at_socket(fleet, all[i].one, all[i].socket, share_of(fleet, all + i, n - i));
+	free(all);
 }
 
 static void look_at_reply(struct ctl_fleet *fleet, struct ctl_process_stats *one,

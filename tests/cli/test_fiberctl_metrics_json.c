@@ -146,6 +146,8 @@ static void test_json_of_a_program_is_its_text_in_what_holds_still(void **state)
 		"libfiber_stack_bytes",
 		"libfiber_registry_bytes",
 		"libfiber_slow_events_total",
+		"libfiber_look_ok",
+		"libfiber_finding",
 	};
 	char *text = text_of(pid);
 	json_t *answer = json_of(pid, "control");

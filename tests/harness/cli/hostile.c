@@ -205,7 +205,9 @@ static void take_request(struct peer *p)
 	p->type = h.type;
 	p->count = 0;
 	p->next = 0;
-	p->proper = self.how.greets && h.type == FIB_WIRE_HELLO;
+	p->proper =
+		(self.how.greets && h.type == FIB_WIRE_HELLO) ||
+		(self.how.counts && (h.type == FIB_WIRE_COUNTERS || h.type == FIB_WIRE_CARRIERS));
 	if (self.how.kind == HOSTILE_CLOSES && !p->proper)
 		hang_up(p);
 }

@@ -29,6 +29,7 @@ enum hostile_kind {
 struct hostile_how {
 	enum hostile_kind kind;
 	bool greets;	  /* answers hello properly */
+	bool counts;	  /* answers the requests for counters and carriers properly */
 	const char *name; /* the name it reports; NULL: "listener" */
 	uid_t user;	  /* run as this user, in /tmp/fiber-UID; 0: in the test's own folder */
 };
