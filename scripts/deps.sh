@@ -8,7 +8,7 @@ set -u
 
 # lacking: print the programs and libraries that this system does not have
 lacking() {
-	for program in cc c++ pkg-config gdb gcore lldb debuginfod chromium zstd xz gzip strip setarch bash clang-format clang-tidy cppcheck mandoc python3 zsh fish dot valgrind openssl curl nginx; do
+	for program in cc c++ pkg-config gdb gcore lldb debuginfod chromium zstd xz gzip strip setarch bash clang-format clang-tidy cppcheck mandoc python3 zsh fish dot valgrind openssl curl nginx prometheus promtool; do
 		command -v $program >/dev/null 2>&1 || echo $program
 	done
 	for library in libunwind-generic libdw libelf jansson ncursesw libzstd liblzma zlib cmocka liburing libssl; do
@@ -33,11 +33,11 @@ This system is not Debian or one of its relatives; install these and go on:
   Fedora, RHEL:  gcc gcc-c++ make pkgconf libunwind-devel openssl openssl-devel curl nginx elfutils-devel elfutils-libelf-devel jansson-devel
                  ncurses-devel binutils-devel libzstd-devel xz-devel zlib-devel libcmocka-devel http-parser-devel
                  liburing-devel boost-devel systemtap-sdt-devel gdb lldb elfutils elfutils-debuginfod binutils util-linux
-                 bash zstd xz clang compiler-rt clang-tools-extra cppcheck mandoc chromium python3 python3-jsonschema
+                 bash zstd xz clang compiler-rt clang-tools-extra cppcheck mandoc chromium python3 python3-jsonschema prometheus
                  zsh fish graphviz valgrind-devel; for SAN and libfiber-asan, -tsan: libasan libubsan libtsan
   Arch:          gcc make pkgconf libunwind openssl curl nginx elfutils debuginfod jansson ncurses binutils zstd xz zlib cmocka http-parser
                  liburing boost gdb lldb util-linux bash clang compiler-rt cppcheck mandoc chromium python
-                 python-jsonschema zsh fish graphviz valgrind
+                 python-jsonschema prometheus zsh fish graphviz valgrind
   Alpine:        gcc g++ musl-dev make pkgconf libunwind-dev openssl openssl-dev curl nginx elfutils-dev jansson-dev ncurses-dev binutils-dev zstd-dev
                  xz-dev zlib-dev cmocka-dev http-parser-dev liburing-dev boost-dev gdb lldb elfutils binutils util-linux
                  bash coreutils zstd xz clang compiler-rt clang-extra-tools cppcheck mandoc chromium python3

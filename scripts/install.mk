@@ -8,6 +8,7 @@ PUB_HEADERS := $(wildcard libfiber/include/fiber/*.h)
 TOP_HEADERS := libfiber/include/fiber.h libfiber/include/fiber_layout.h
 MAN_PAGES   := $(wildcard man/*.[137])
 DASHBOARDS  := $(wildcard fiberctl/share/*.json)
+ALERTS      := $(wildcard fiberctl/share/*.yml)
 UNITS       := $(wildcard fiberctl/share/*.service fiberctl/share/*.timer)
 
 # gdb loads a script that is named after a library. It always does so from its own data folder, which includes
@@ -77,7 +78,7 @@ install: lib test-library tools variants
 	$(Q)$(if $(PRELOADED),$(INSTALL) -m 644 libfiber-test/share/fibertest.zsh $(ZSH_COMPLETIONS)/_fibertest)
 	$(Q)$(if $(PRELOADED),$(INSTALL) -m 644 libfiber-test/share/fibertest.fish $(FISH_COMPLETIONS)/fibertest.fish)
 	$(Q)$(INSTALL) -d $(DEST)/share/libfiber $(DEST)/lib/systemd/system
-	$(Q)$(INSTALL) -m 644 $(DASHBOARDS) $(GDB_SCRIPT) libfiber/share/libfiber.supp $(DEST)/share/libfiber
+	$(Q)$(INSTALL) -m 644 $(DASHBOARDS) $(ALERTS) $(GDB_SCRIPT) libfiber/share/libfiber.supp $(DEST)/share/libfiber
 	$(Q)$(INSTALL) -d $(DEST)/$(GDB_FOLDER)
 	$(Q)for link in $(call gdb_loads,libfiber $(VARIANTS_BUILT:%=libfiber-%)); do \
 		ln -sfr $(DEST)/share/libfiber/libfiber-gdb.py $(DEST)/$$link || exit 1; \
@@ -105,7 +106,7 @@ uninstall:
 	$(Q)rm -f $(DEST)/lib/libfiber-test-memory.a $(DEST)/lib/pkgconfig/libfiber-test-memory.pc
 	$(Q)rm -f $(patsubst libfiber/include/%,$(DEST)/include/%,$(TOP_HEADERS) $(PUB_HEADERS))
 	$(Q)[ ! -d $(DEST)/include/fiber ] || rmdir $(DEST)/include/fiber
-	$(Q)rm -f $(DASHBOARDS:fiberctl/share/%=$(DEST)/share/libfiber/%)
+	$(Q)rm -f $(patsubst fiberctl/share/%,$(DEST)/share/libfiber/%,$(DASHBOARDS) $(ALERTS))
 	$(Q)rm -f $(UNITS:fiberctl/share/%=$(DEST)/lib/systemd/system/%)
 	$(Q)rm -f $(DEST)/share/libfiber/libfiber-gdb.py $(DEST)/share/libfiber/libfiber.supp $(addprefix $(DEST)/,$(call gdb_loads,libfiber libfiber-asan libfiber-tsan))
 	$(Q)rm -f $(variant_files)

@@ -79,6 +79,7 @@ installed_as_listed() {
 		echo ./lib/systemd/system/libfiber-metrics.timer
 		echo ./share/libfiber/libfiber-dashboard.json
 		echo ./share/libfiber/libfiber-gdb.py
+		echo ./share/libfiber/libfiber-rules.yml
 		echo ./share/libfiber/libfiber.supp
 		# In gdb's data folder, or beside the library.
 		for library in libfiber libfiber-asan libfiber-tsan; do
@@ -302,19 +303,29 @@ trace_sees() {
 		grep -Eq '^  #[0-9]+ +stay.* at .*own\.c:[0-9]+$' "$tmp/trace"
 }
 
-# Check that the dashboard shows each metric of the program, and no other.
+# Check that the dashboard shows each metric of the program, and that it and the rules name only metrics of the program and
+# records of the rules. Each record is used.
 dashboard_shows_the_numbers() {
+	share=$prefix/share/libfiber
 	"$prefix/bin/fiberctl" metrics "$tmp/own.sock" >"$tmp/metrics" || return 1
-	python3 -B - "$tmp/metrics" "$prefix/share/libfiber/libfiber-dashboard.json" <<'END'
+	python3 -B - "$tmp/metrics" "$share/libfiber-dashboard.json" "$share/libfiber-rules.yml" <<'END'
 import json, re, sys
-with open(sys.argv[1], encoding="utf-8") as file:
-    there = set(re.findall(r"^# HELP (\w+)", file.read(), re.M))
-with open(sys.argv[2], encoding="utf-8") as file:
-    board = json.load(file)
+def text(number):
+    with open(sys.argv[number], encoding="utf-8") as file:
+        return file.read()
+def names(expressions):
+    found = re.findall(r"[a-z]+:libfiber_[\w:]+|libfiber_\w+", expressions)
+    return {name if ":" in name else re.sub("_(bucket|sum|count)$", "", name) for name in found}
+there = set(re.findall(r"^# HELP (\w+)", text(1), re.M))
+board = json.loads(text(2))
+rules = re.sub("(?m)^ *#.*", "", text(3))
+recorded = set(re.findall(r"- record: (\S+)", rules))
+judged = names(re.sub("(?s)annotations:.*?(?=- alert:|- name:|$)|- record: .*?\n", "", rules))
 panels = [p for p in board["panels"] if p["type"] != "row"]
-shown = " ".join(t["expr"] for p in panels for t in p["targets"])
-shown = {re.sub("_(bucket|sum|count)$", "", name) for name in re.findall(r"libfiber_\w+", shown)}
-assert shown == there, shown ^ there
+shown = names(" ".join(t["expr"] for p in panels for t in p["targets"]))
+assert {name for name in shown if ":" not in name} == there, shown ^ there
+assert shown | judged <= there | recorded, (shown | judged) - there - recorded
+assert recorded <= shown | judged, recorded - shown - judged
 assert board["uid"] and board["templating"]["list"][0]["type"] == "datasource"
 assert all(p["datasource"]["uid"] == "${datasource}" for p in panels)
 ids = [p["id"] for p in board["panels"]]
