@@ -16,6 +16,8 @@
 #include "fiberctl/serve/listen.h"
 #include "fiberctl/serve/server.h"
 #include "inspect/text/duration.h"
+#include "inspect/text/escape.h"
+#include "tool/process.h"
 #include "tool/report.h"
 
 #define SLOTS (1 + SERVE_TARGETS + 1 + SERVE_ERRANDS)
@@ -122,16 +124,37 @@ static int serve(struct serve_server *server, const char *where, const char *con
 	return code;
 }
 
+/* A program of that name may start later; a process of that id cannot. */
+static int check_program(const char *word)
+{
+	char clean[256];
+	uint64_t pid;
+
+	ins_escape_quoted(word, clean, sizeof clean);
+	if (strchr(word, '/'))
+		return tool_cannot("%s: is a path, and this needs the process itself: give its id "
+				   "or its name",
+				   clean);
+	if (tool_parse_number(word, 0, UINT64_MAX, &pid) &&
+	    (pid < 1 || pid > INT32_MAX || !tool_process_alive((pid_t)pid)))
+		return tool_cannot("process %s: no such process", clean);
+	return TOOL_WELL;
+}
+
 static int run(const struct tool_arguments *arguments)
 {
 	static struct serve_server server;
 	const char *where = arguments->option[TOOL_OPT_LISTEN];
 	const char *token = arguments->option[TOOL_OPT_TOKEN_FILE];
 	const char *only[TOOL_WORDS + 1] = {NULL};
-	int i;
+	int i, code = TOOL_WELL;
 
-	for (i = 0; i < arguments->words; i++)
+	for (i = 0; code == TOOL_WELL && i < arguments->words; i++) {
 		only[i] = arguments->word[i];
+		code = check_program(only[i]);
+	}
+	if (code != TOOL_WELL)
+		return code;
 	server.access.changes = arguments->option[TOOL_OPT_ALLOW_CHANGES] != NULL;
 	if (token && !serve_access_read_token(token, server.access.token))
 		return TOOL_CANNOT;

@@ -43,6 +43,7 @@ static const struct line {
 	{{"carriers", FILE_, "--once"}, true, 0, "snapshot of "},
 	{{"metrics", FILE_}, true, 0, "libfiber_fibers{"},
 	{{"snapshot", FILE_, "-o", "x.snap"}, true, 2, "needs the process itself"},
+	{{"serve", FILE_}, false, 2, "needs the process itself"},
 	{{"watch", "snapshot", FILE_, "-o", "x.snap"}, false, 2, "needs the process itself"},
 	{{"diff", FILE_, FILE_}, true, 0, "snapshot of "},
 	{{"policy", FILE_}, true, 0, "pinned blocking: warn"},
