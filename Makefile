@@ -228,7 +228,9 @@ $(BUILD)/obj/fibertrace/page.o: fibertrace/page.S fibertrace/share/report.html
 
 # The files of the page of 'fiberctl serve'. Drawings need d3, version 5 or later; the page is served without it too.
 D3 := $(firstword $(wildcard /usr/share/nodejs/d3/dist/d3.min.js))
-SERVED := $(sort $(wildcard fiberctl/serve/share/*)) fibertrace/share/report.html $(wildcard docs/schema/openapi.json)
+# openapi.json refers to schemas beside it, and these to parts.json.
+SERVED := $(sort $(wildcard fiberctl/serve/share/*)) fibertrace/share/report.html docs/schema/openapi.json docs/schema/parts.json \
+	$(sort $(patsubst "%",docs/schema/%,$(shell grep -o '"[a-z-]*\.json"' docs/schema/openapi.json)))
 $(BUILD)/obj/fiberctl/serve/files.S: $(SERVED) scripts/embed.sh $(D3)
 	$(call say,GEN,$@)
 	@mkdir -p $(@D)

@@ -2,7 +2,8 @@
 /*
  * assets.c - the files of the page, which are inside the tool
  *
- * scripts/embed.sh makes a table of the files in share/, and of d3 where it was found at build time.
+ * scripts/embed.sh makes a table of the files in share/, of d3 where it was found at build time, and of
+ * openapi.json with the schemas that it refers to.
  * The page of a report has its script inside; here it is a file of its own.
  */
 #include "fiberctl/serve/assets.h"
@@ -15,7 +16,7 @@ struct file {
 
 extern const struct file serve_files[]; /* the last one has no name */
 
-#define FILES_MOST 32
+#define FILES_MOST 128
 static struct serve_answer *made[FILES_MOST];
 
 static const struct {
