@@ -9,7 +9,9 @@ TOP_HEADERS := libfiber/include/fiber.h libfiber/include/fiber_layout.h
 MAN_PAGES   := $(wildcard man/*.[137])
 DASHBOARDS  := $(wildcard fiberctl/share/*.json)
 ALERTS      := $(wildcard fiberctl/share/*.yml)
-UNITS       := $(wildcard fiberctl/share/*.service fiberctl/share/*.timer)
+# Of the system, and of each user: none is enabled.
+UNITS       := $(wildcard fiberctl/share/libfiber-*.service fiberctl/share/*.timer)
+USER_UNITS  := fiberctl/share/fiberctl-serve.service
 
 # gdb loads a script that is named after a library. It always does so from its own data folder, which includes
 # /usr/share/gdb/auto-load; from the library's folder it does so if its safe-path allows that. It loads the first script that it
@@ -77,7 +79,7 @@ install: lib test-library tools variants
 	$(Q)$(if $(PRELOADED),$(INSTALL) -m 644 libfiber-test/share/fibertest.bash $(BASH_COMPLETIONS)/fibertest)
 	$(Q)$(if $(PRELOADED),$(INSTALL) -m 644 libfiber-test/share/fibertest.zsh $(ZSH_COMPLETIONS)/_fibertest)
 	$(Q)$(if $(PRELOADED),$(INSTALL) -m 644 libfiber-test/share/fibertest.fish $(FISH_COMPLETIONS)/fibertest.fish)
-	$(Q)$(INSTALL) -d $(DEST)/share/libfiber $(DEST)/lib/systemd/system
+	$(Q)$(INSTALL) -d $(DEST)/share/libfiber $(DEST)/lib/systemd/system $(DEST)/lib/systemd/user
 	$(Q)$(INSTALL) -m 644 $(DASHBOARDS) $(ALERTS) $(GDB_SCRIPT) libfiber/share/libfiber.supp $(DEST)/share/libfiber
 	$(Q)$(INSTALL) -d $(DEST)/$(GDB_FOLDER)
 	$(Q)for link in $(call gdb_loads,libfiber $(VARIANTS_BUILT:%=libfiber-%)); do \
@@ -85,6 +87,9 @@ install: lib test-library tools variants
 	done
 	$(Q)for unit in $(UNITS); do \
 		sed -e 's|@PREFIX@|$(PREFIX)|' $$unit >$(DEST)/lib/systemd/system/$${unit##*/} || exit 1; \
+	done
+	$(Q)for unit in $(USER_UNITS); do \
+		sed -e 's|@PREFIX@|$(PREFIX)|' $$unit >$(DEST)/lib/systemd/user/$${unit##*/} || exit 1; \
 	done
 	$(Q)for page in $(MAN_PAGES); do \
 		dir=$(DEST)/share/man/man$${page##*.}; \
@@ -107,7 +112,7 @@ uninstall:
 	$(Q)rm -f $(patsubst libfiber/include/%,$(DEST)/include/%,$(TOP_HEADERS) $(PUB_HEADERS))
 	$(Q)[ ! -d $(DEST)/include/fiber ] || rmdir $(DEST)/include/fiber
 	$(Q)rm -f $(patsubst fiberctl/share/%,$(DEST)/share/libfiber/%,$(DASHBOARDS) $(ALERTS))
-	$(Q)rm -f $(UNITS:fiberctl/share/%=$(DEST)/lib/systemd/system/%)
+	$(Q)rm -f $(UNITS:fiberctl/share/%=$(DEST)/lib/systemd/system/%) $(USER_UNITS:fiberctl/share/%=$(DEST)/lib/systemd/user/%)
 	$(Q)rm -f $(DEST)/share/libfiber/libfiber-gdb.py $(DEST)/share/libfiber/libfiber.supp $(addprefix $(DEST)/,$(call gdb_loads,libfiber libfiber-asan libfiber-tsan))
 	$(Q)rm -f $(variant_files)
 	$(Q)[ ! -d $(DEST)/share/libfiber ] || rmdir --ignore-fail-on-non-empty $(DEST)/share/libfiber

@@ -77,6 +77,7 @@ installed_as_listed() {
 		echo ./share/zsh/site-functions/_fibertest
 		echo ./lib/systemd/system/libfiber-metrics.service
 		echo ./lib/systemd/system/libfiber-metrics.timer
+		echo ./lib/systemd/user/fiberctl-serve.service
 		echo ./share/libfiber/libfiber-dashboard.json
 		echo ./share/libfiber/libfiber-gdb.py
 		echo ./share/libfiber/libfiber-rules.yml
@@ -342,6 +343,22 @@ units_are_understood() {
 		systemd-analyze --man=no verify "$units/libfiber-metrics.service" "$units/libfiber-metrics.timer"
 }
 
+# Check that systemd, if installed, accepts the unit of users, and that its command line serves at a socket of its user alone.
+user_unit_serves() {
+	unit=$1/lib/systemd/user/fiberctl-serve.service
+	! grep @PREFIX@ "$unit" || return 1
+	! command -v systemd-analyze >/dev/null ||
+		XDG_RUNTIME_DIR=$tmp systemd-analyze --man=no --user verify "$unit" || return 1
+	LISTEN=$(sed -n "s|^Environment=LISTEN=||p" "$unit" | sed "s|%t|$tmp|") OPTIONS=
+	[ "$LISTEN" = "unix:$tmp/fiberctl-serve.sock" ] || return 1
+	eval "XDG_RUNTIME_DIR=$tmp $(sed -n 's|^ExecStart=||p' "$unit") >$tmp/said &"
+	pid=$!
+	timeout 20 sh -c "until grep -q '^fiberctl: serving on ' $tmp/said; do sleep 0.05; done" || return 1
+	[ "$(stat -c %a "$tmp/fiberctl-serve.sock")" = 600 ] &&
+		[ "$(curl -s --unix-socket "$tmp/fiberctl-serve.sock" http://localhost/healthz)" = ok ] || return 1
+	kill "$pid" && wait "$pid" && pid= && [ ! -e "$tmp/fiberctl-serve.sock" ]
+}
+
 # gdb_knows PROGRAM GDB-OPTION...: check that gdb shows its fibers without a command to load a script
 gdb_knows() {
 	program=$1
@@ -415,6 +432,7 @@ prove "the installed fiberctl shows where it waits" control_walks
 prove "the installed fibertrace shows where it waits" trace_sees
 prove "the installed dashboard shows the numbers that there are" dashboard_shows_the_numbers
 prove "the installed timer and its service are well-formed" units_are_understood "$prefix" "$prefix"
+prove "the installed unit of users serves at a socket of its user" user_unit_serves "$prefix"
 kill "$pid"
 wait "$pid" 2>/dev/null
 pid=
