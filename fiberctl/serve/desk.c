@@ -139,6 +139,9 @@ void serve_desk_ask(struct serve_desk *d, const struct serve_found *program, con
 		return;
 	}
 	t->used = e->used = now;
+	/* A viewer may know a look of a server that has ended since. */
+	if (w->after > t->look)
+		w->after = 0;
 	if (is_new_enough(t, e, w, now)) {
 		if (e->answer->look != t->look && e->asked < 0)
 			e->wanted = true;

@@ -42,6 +42,8 @@ void serve_entry_tell(struct serve_entry *e, struct serve_answer *answer)
 		if (!answer || !answer->look || answer->look > w->after)
 			tell(e, w, serve_answer_use(answer));
 	}
+	/* The others want a later one. */
+	e->wanted = e->wanted || e->waiters;
 	serve_answer_drop(answer);
 }
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -86,29 +87,76 @@ void http_send(int fd, const char *bytes)
 	assert_int_equal(send(fd, bytes, strlen(bytes), MSG_NOSIGNAL), strlen(bytes));
 }
 
-int http_answer(int fd, char *body, size_t size)
+/* Read the head of an answer. Returns its status, 0 if the connection ended first. */
+static int read_head(int fd, char *head, size_t size)
 {
-	char head[1024];
-	size_t n = 0, length;
-	const char *field;
+	size_t n = 0;
 	int status;
 
 	/* Byte by byte: the bytes after the head belong to the next answer. */
 	do {
-		if (n == sizeof(head) - 1 || recv(fd, head + n, 1, 0) != 1)
+		if (n == size - 1 || recv(fd, head + n, 1, 0) != 1)
 			return 0;
 		head[++n] = '\0';
 	} while (n < 4 || strcmp(head + n - 4, "\r\n\r\n"));
-	if (sscanf(head, "HTTP/1.1 %d ", &status) != 1)
-		return 0;
-	field = strstr(head, "Content-Length: ");
+	return sscanf(head, "HTTP/1.1 %d ", &status) == 1 ? status : 0;
+}
+
+static size_t length_of(const char *head)
+{
+	const char *const field = strstr(head, "Content-Length: ");
+
 	assert_non_null(field);
-	length = strtoul(field + 16, NULL, 10);
+	return strtoul(field + 16, NULL, 10);
+}
+
+int http_answer(int fd, char *body, size_t size)
+{
+	char head[1024];
+	const int status = read_head(fd, head, sizeof(head));
+	size_t length;
+
+	if (!status)
+		return 0;
+	length = length_of(head);
 	assert_true(length < size);
 	if (length && recv(fd, body, length, MSG_WAITALL) != (ssize_t)length)
 		return 0;
 	body[length] = '\0';
 	return status;
+}
+
+struct http_reply http_read(int fd, bool without_body)
+{
+	struct http_reply reply = {.status = 0};
+
+	reply.status = read_head(fd, reply.head, sizeof(reply.head));
+	reply.size = reply.status && !without_body ? length_of(reply.head) : 0;
+	reply.body = calloc(1, reply.size + 1);
+	assert_non_null(reply.body);
+	if (reply.size && recv(fd, reply.body, reply.size, MSG_WAITALL) != (ssize_t)reply.size)
+		reply.status = 0;
+	return reply;
+}
+
+void http_drop(struct http_reply *reply)
+{
+	free(reply->body);
+	reply->body = NULL;
+}
+
+const char *http_field(const struct http_reply *reply, const char *name, char *buf, size_t size)
+{
+	const size_t n = strlen(name);
+	const char *line = reply->head;
+
+	buf[0] = '\0';
+	while ((line = strstr(line, "\r\n"))) {
+		line += 2;
+		if (!strncasecmp(line, name, n) && !strncmp(line + n, ": ", 2))
+			snprintf(buf, size, "%.*s", (int)strcspn(line + n + 2, "\r"), line + n + 2);
+	}
+	return buf;
 }
 
 void http_alive(unsigned port)

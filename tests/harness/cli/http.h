@@ -39,6 +39,21 @@ void http_send(int fd, const char *bytes);
  * body in buf. */
 int http_answer(int fd, char *body, size_t size);
 
+/* An answer with its head. status 0: the connection ended first. */
+struct http_reply {
+	int status;
+	char head[4096]; /* its lines, with an empty one at the end */
+	char *body;	 /* NUL-terminated */
+	size_t size;
+};
+
+/* Read one answer of any size. without_body: the request was a HEAD. Then http_drop() it. */
+struct http_reply http_read(int fd, bool without_body);
+void http_drop(struct http_reply *reply);
+
+/* Copy the value of a field of the head to buf; "" if it is absent. Returns buf. */
+const char *http_field(const struct http_reply *reply, const char *name, char *buf, size_t size);
+
 /* GET path over a new connection and assert a 200. */
 void http_alive(unsigned port);
 
