@@ -161,6 +161,23 @@ static unsigned connections(void)
 							   : DESCRIPTORS;
 }
 
+/*
+ * Decode %XX in a path, a name or a value. A NUL would end the text for us, but not for the client, so
+ * it becomes another control character, which is wrong everywhere. Returns the length.
+ */
+static size_t decode(void *context, struct MHD_Connection *connection, char *text)
+{
+	const size_t length = MHD_http_unescape(text);
+	size_t i;
+
+	(void)context;
+	(void)connection;
+	for (i = 0; i < length; i++)
+		if (!text[i])
+			text[i] = 1;
+	return length;
+}
+
 static void silent(void *context, const char *format, va_list args)
 {
 	(void)context;
@@ -175,7 +192,8 @@ bool serve_http_begin(struct serve_server *server, int fd)
 		server, MHD_OPTION_EXTERNAL_LOGGER, silent, NULL, MHD_OPTION_LISTEN_SOCKET, fd,
 		MHD_OPTION_CONNECTION_LIMIT, connections(), MHD_OPTION_CONNECTION_MEMORY_LIMIT,
 		(size_t)REQUEST_MEMORY, MHD_OPTION_CONNECTION_TIMEOUT, PATIENCE,
-		MHD_OPTION_NOTIFY_COMPLETED, completed, NULL, MHD_OPTION_END);
+		MHD_OPTION_UNESCAPE_CALLBACK, decode, NULL, MHD_OPTION_NOTIFY_COMPLETED, completed,
+		NULL, MHD_OPTION_END);
 	if (server->daemon)
 		return true;
 	tool_cannot("libmicrohttpd does not start: it needs epoll, and memory");
