@@ -8,6 +8,7 @@
  */
 #include "fiberctl/serve/recordings.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,12 +46,29 @@ static bool need_folder(struct serve_recordings *r)
 	return true;
 }
 
+/*
+ * Remove the file of a recording. fibertrace writes to ID.rec.XXXXXX and renames it at the end, so one
+ * that was killed has left that.
+ */
+static void remove_files(const struct serve_recordings *r, unsigned id)
+{
+	char path[sizeof r->folder + 256], name[24];
+	const int n = snprintf(name, sizeof name, "%u.rec", id);
+	DIR *folder = opendir(r->folder);
+	struct dirent *entry;
+
+	while (folder && (entry = readdir(folder))) {
+		snprintf(path, sizeof path, "%s/%.200s", r->folder, entry->d_name);
+		if (strncmp(entry->d_name, name, (size_t)n) == 0)
+			unlink(path);
+	}
+	if (folder)
+		closedir(folder);
+}
+
 static void forget(struct serve_recordings *r, unsigned i)
 {
-	char path[96];
-
-	file_of(r, r->at[i]->id, path);
-	unlink(path);
+	remove_files(r, r->at[i]->id);
 	free(r->at[i]);
 	memmove(&r->at[i], &r->at[i + 1], (--r->count - i) * sizeof r->at[0]);
 }
@@ -83,6 +101,8 @@ static void recorded(void *context, int code, const char *errors)
 	one->state = code == TOOL_WELL || code == TOOL_PARTIAL ? SERVE_RECORDING_DONE
 							       : SERVE_RECORDING_FAILED;
 	serve_capture_line(errors, one->text, sizeof one->text);
+	if (one->state == SERVE_RECORDING_FAILED)
+		remove_files(one->all, one->id);
 }
 
 static json_t *object_of(const struct serve_recording *one)
@@ -132,6 +152,7 @@ struct serve_answer *serve_recordings_start(struct serve_recordings *r,
 		return serve_answer_error(MHD_HTTP_SERVICE_UNAVAILABLE,
 					  "too many recordings at once: try again");
 	clock_gettime(CLOCK_REALTIME, &wall);
+	one->all = r;
 	one->id = ++r->last;
 	one->pid = program->socket.pid;
 	snprintf(one->name, sizeof one->name, "%s", program->name);

@@ -15,7 +15,10 @@
 
 enum serve_recording_state { SERVE_RECORDING_RUNS, SERVE_RECORDING_DONE, SERVE_RECORDING_FAILED };
 
+struct serve_recordings;
+
 struct serve_recording {
+	const struct serve_recordings *all;
 	unsigned id;
 	enum serve_recording_state state;
 	int pid;

@@ -116,6 +116,8 @@ void serve_end(struct serve *server)
 {
 	struct leftover left;
 
+	if (!server->process)
+		return;
 	left.count = serve_processes(server, left.pid);
 	assert_int_equal(kill(server->process->pid, SIGTERM), 0);
 	assert_true(harness_wait_end(server->process, CLI_SECONDS));

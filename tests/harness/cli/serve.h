@@ -25,7 +25,8 @@ struct serve serve_start(const char *first, ...) __attribute__((sentinel));
 struct serve serve_start_at(const struct harness_how *how, const char *where, const char *first,
 			    const char *second);
 
-/* End it with SIGTERM; assert that it exits with 0 and that none of its processes is left. */
+/* End it with SIGTERM; assert that it exits with 0 and that none of its processes is left. Nothing is
+ * done for one that has ended. */
 void serve_end(struct serve *server);
 
 /* Open a connection. */
