@@ -26,10 +26,10 @@ struct browser {
 	int to, from;
 	int last; /* number of the last message sent */
 	char *session;
-	char page[HARNESS_PATH + 16];
+	char page[HARNESS_PATH + 16]; /* the file, or the origin of the address */
 	char *got;
 	size_t used;
-	unsigned faults, requests;
+	unsigned faults, refused, requests;
 	json_t *text; /* the last result of browser_text() */
 };
 
@@ -76,18 +76,34 @@ static void start(struct browser *b)
 
 /* -- messages -- */
 
+static const char *member(const json_t *object, const char *key, const char *of)
+{
+	const char *text = json_string_value(json_object_get(json_object_get(object, key), of));
+
+	return text ? text : "";
+}
+
+static bool is_of_page(const struct browser *b, const char *url)
+{
+	const size_t n = strlen(b->page);
+
+	return strncmp(b->page, "http:", 5) == 0 ? strncmp(url, b->page, n) == 0 && url[n] == '/'
+						 : strcmp(url, b->page) == 0;
+}
+
 static void take_event(struct browser *b, const json_t *message)
 {
 	const char *method = json_string_value(json_object_get(message, "method"));
 	const json_t *params = json_object_get(message, "params");
+	const bool logged = method && strcmp(method, "Log.entryAdded") == 0 &&
+			    strcmp(member(params, "entry", "level"), "error") == 0;
 	const char *text;
 
 	if (!method)
 		return;
-	if (strcmp(method, "Runtime.exceptionThrown") == 0 ||
-	    (strcmp(method, "Log.entryAdded") == 0 &&
-	     strcmp(json_string_value(json_object_get(json_object_get(params, "entry"), "level")),
-		    "error") == 0)) {
+	if (logged && strcmp(member(params, "entry", "source"), "network") == 0)
+		b->refused++;
+	else if (logged || strcmp(method, "Runtime.exceptionThrown") == 0) {
 		char *all = json_dumps(params, 0);
 
 		fprintf(stderr, "browser: %s\n", all);
@@ -96,8 +112,8 @@ static void take_event(struct browser *b, const json_t *message)
 	}
 	if (strcmp(method, "Network.requestWillBeSent") != 0)
 		return;
-	text = json_string_value(json_object_get(json_object_get(params, "request"), "url"));
-	if (text && strcmp(text, b->page) != 0) {
+	text = member(params, "request", "url");
+	if (!is_of_page(b, text)) {
 		fprintf(stderr, "browser: asks for %s\n", text);
 		b->requests++;
 	}
@@ -156,7 +172,7 @@ static json_t *ask(struct browser *b, const char *method, json_t *params)
 	return result;
 }
 
-static void tell(struct browser *b, const char *method, json_t *params)
+void browser_tell(struct browser *b, const char *method, json_t *params)
 {
 	json_decref(ask(b, method, params));
 }
@@ -193,17 +209,50 @@ const char *browser_text(struct browser *b, const char *expression)
 	return json_string_value(b->text);
 }
 
+void browser_wait(struct browser *b, const char *expression)
+{
+	const struct timespec pause = {0, 50000000};
+	unsigned tries;
+	bool is = false;
+	json_t *value;
+
+	for (tries = 0; tries < CLI_SECONDS * 20 && !is; tries++) {
+		if (tries)
+			nanosleep(&pause, NULL);
+		value = browser_value(b, expression);
+		is = json_is_true(value);
+		json_decref(value);
+	}
+	if (!is)
+		fail_msg("not true after %d s: %s; the page: %s", CLI_SECONDS, expression,
+			 browser_text(b, "document.body.innerText"));
+}
+
+void browser_go(struct browser *b, const char *address, const char *ready)
+{
+	browser_tell(b, "Page.navigate", json_pack("{s:s}", "url", address));
+	browser_wait(b, ready);
+}
+
+/* The file, or the origin of the address: what the page may ask for. */
+static void set_page(struct browser *b, const char *path)
+{
+	if (strncmp(path, "http://", 7) == 0)
+		snprintf(b->page, sizeof b->page, "%.*s", (int)(7 + strcspn(path + 7, "/")), path);
+	else
+		snprintf(b->page, sizeof b->page, "file://%s", path);
+}
+
 struct browser *browser_open(const char *path, const char *ready)
 {
 	struct browser *b = calloc(1, sizeof *b);
-	json_t *answer, *target, *value = NULL;
+	json_t *answer, *target;
 	char *session;
-	unsigned tries;
 
 	assert_non_null(b);
 	b->got = malloc(ROOM);
 	assert_non_null(b->got);
-	snprintf(b->page, sizeof b->page, "file://%s", path);
+	set_page(b, path);
 	start(b);
 	target = ask(b, "Target.createTarget", json_pack("{s:s}", "url", "about:blank"));
 	answer = ask(b, "Target.attachToTarget",
@@ -213,58 +262,21 @@ struct browser *browser_open(const char *path, const char *ready)
 	session = strdup(json_string_value(json_object_get(answer, "sessionId")));
 	json_decref(answer);
 	b->session = session;
-	tell(b, "Runtime.enable", NULL);
-	tell(b, "Log.enable", NULL);
-	tell(b, "Network.enable", NULL);
-	tell(b, "Page.navigate", json_pack("{s:s}", "url", b->page));
-	for (tries = 0; tries < CLI_SECONDS * 20; tries++) {
-		const struct timespec pause = {0, 50000000};
-
-		value = browser_value(b, ready);
-		if (json_is_true(value))
-			break;
-		json_decref(value);
-		value = NULL;
-		nanosleep(&pause, NULL);
-	}
-	assert_true(json_is_true(value));
-	json_decref(value);
+	browser_tell(b, "Runtime.enable", NULL);
+	browser_tell(b, "Log.enable", NULL);
+	browser_tell(b, "Network.enable", NULL);
+	browser_go(b, strncmp(b->page, "http:", 5) == 0 ? path : b->page, ready);
 	return b;
-}
-
-/* -- the mouse -- */
-
-static void mouse(struct browser *b, const char *what, int x, int y, int buttons)
-{
-	tell(b, "Input.dispatchMouseEvent",
-	     json_pack("{s:s, s:i, s:i, s:s, s:i, s:i}", "type", what, "x", x, "y", y, "button",
-		       buttons ? "left" : "none", "buttons", buttons, "clickCount", buttons));
-}
-
-void browser_wheel(struct browser *b, int x, int y, int by)
-{
-	tell(b, "Input.dispatchMouseEvent",
-	     json_pack("{s:s, s:i, s:i, s:i, s:i}", "type", "mouseWheel", "x", x, "y", y, "deltaX",
-		       0, "deltaY", by));
-}
-
-void browser_click(struct browser *b, int x, int y)
-{
-	mouse(b, "mousePressed", x, y, 1);
-	mouse(b, "mouseReleased", x, y, 1);
-}
-
-void browser_drag(struct browser *b, int x, int y, int by)
-{
-	mouse(b, "mousePressed", x, y, 1);
-	mouse(b, "mouseMoved", x + by / 2, y, 1);
-	mouse(b, "mouseMoved", x + by, y, 1);
-	mouse(b, "mouseReleased", x + by, y, 1);
 }
 
 unsigned browser_faults(const struct browser *b)
 {
 	return b->faults;
+}
+
+unsigned browser_refused(const struct browser *b)
+{
+	return b->refused;
 }
 
 unsigned browser_requests(const struct browser *b)
@@ -278,7 +290,7 @@ void browser_close(struct browser *b)
 
 	free(b->session);
 	b->session = NULL;
-	tell(b, "Browser.close", NULL);
+	browser_tell(b, "Browser.close", NULL);
 	close(b->to);
 	close(b->from);
 	waitpid(b->pid, &status, 0);
