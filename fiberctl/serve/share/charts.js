@@ -19,7 +19,7 @@ export class Chart {
 		Object.assign(this, {series, stacked, value, least: top, samples: [], at: null});
 		this.when = h("span", {class: "dim"});
 		this.values = series.map(() => h("b"));
-		this.svg = s("svg", {viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": title});
+		this.svg = s("svg", {viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": title, hidden: !window.d3});
 		this.layers = series.map((one) => s("path", {class: `${stacked ? "area" : "line"} ${one.name}`}));
 		this.axes = [s("g", {class: "axis", transform: `translate(0,${HEIGHT - BOTTOM})`}),
 			s("g", {class: "axis", transform: `translate(${LEFT},0)`})];
@@ -45,7 +45,7 @@ export class Chart {
 		const first = samples.length ? samples[0].t : last, names = this.series.map((one) => one.name);
 		this.samples = samples;
 		if (!d3 || samples.length === 0)
-			return;
+			return this.tell();
 		const total = (one) => this.stacked ? d3.sum(names, (n) => one[n] || 0) : d3.max(names, (n) => one[n] || 0);
 		this.x = d3.scaleLinear([Math.max(last - MOST_MS, Math.min(first, last - LEAST_MS)), last], [LEFT, WIDTH - RIGHT]);
 		const y = d3.scaleLinear([0, Math.max(this.least, d3.max(samples, total))], [HEIGHT - BOTTOM, TOP]).nice(3);
@@ -61,7 +61,7 @@ export class Chart {
 			});
 		}
 		this.drawAxes(x, y, last);
-		this.tell();
+		return this.tell();
 	}
 
 	/* Parts without a gap. */

@@ -30,12 +30,12 @@ export function showKeys() {
  * move(by), and `filter`, an input.
  */
 export function listen(page) {
-	let gone = 0; /* when g was pressed */
+	let gone = -Infinity; /* when g was pressed */
 
 	function plain(key) {
 		const view = page.view();
 		if (performance.now() - gone < 1500) {
-			gone = 0;
+			gone = -Infinity;
 			return page.go(key);
 		}
 		switch (key) {
