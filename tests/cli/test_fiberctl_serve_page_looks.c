@@ -36,6 +36,21 @@ static void assert_no_scroll_to_the_side(const char *view)
 		fail_msg("view '%s' is %d pixels wide", view, (int)width);
 }
 
+static void test_html_of_the_page_is_valid(void **state)
+{
+	char file[HARNESS_PATH];
+	struct harness_process *p;
+
+	(void)state;
+	p = cli_run("/usr/bin/curl", "-sS", "-o", harness_file(file, "page.html"), page_address,
+		    NULL);
+	cli_ended(p, 0);
+	p = cli_run("/usr/bin/tidy", "-e", "-q", file, NULL);
+	cli_expect(p, 0);
+	assert_string_equal(p->err.bytes, "");
+	harness_free(p);
+}
+
 static void test_page_is_390_pixels_wide_without_scrolling_to_the_side(void **state)
 {
 	size_t i;
@@ -156,6 +171,7 @@ static void test_lying_registry_does_no_harm(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_html_of_the_page_is_valid),
 		cmocka_unit_test_setup(test_page_is_390_pixels_wide_without_scrolling_to_the_side,
 				       home),
 		cmocka_unit_test_setup(test_theme_is_that_of_the_system_or_the_chosen_one, home),
