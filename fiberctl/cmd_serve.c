@@ -166,17 +166,17 @@ static int run(const struct tool_arguments *arguments)
 const struct tool_command ctl_serve = {
 	.name = "serve",
 	.usage = "[PROGRAM]...",
-	.summary = "a page for browsers, /metrics and pprof over HTTP",
+	.summary = "a page, /metrics and pprof over HTTP",
 	.help = "Serves a page with the programs of this user: verdicts, fibers, stacks, waits,\n"
 		"carriers and recordings, live. For other tools: /metrics for Prometheus,\n"
-		"/debug/pprof/ for pprof, Pyroscope and Parca, /api/v1/ with the answers of "
-		"--json,\n"
-		"/healthz. PROGRAM: a process id or a name; only these are served. A program is\n"
-		"asked at most once a second, however many viewers there are. --listen:\n"
-		"127.0.0.1:6060, another address, port 0 for any, or unix:PATH. An address that\n"
-		"other machines can reach needs --token-file. Nothing in a program is changed\n"
-		"unless --allow-changes is given: then a viewer may record, cancel and wake\n"
-		"fibers, and set policies, as far as the program allows. Ctrl-C ends it.\n",
+		"/debug/pprof/ for pprof, Pyroscope and Parca, /api/v1/ with the answers of\n"
+		"--json, /healthz. PROGRAM: a process id or a name; only these are served. A\n"
+		"program is asked at most once a second, however many viewers there are.\n"
+		"--listen: 127.0.0.1:6060, another address, port 0 for any, or unix:PATH. An\n"
+		"address that other machines can reach needs --token-file. Nothing in a program\n"
+		"is changed unless --allow-changes is given: then a viewer may record, cancel\n"
+		"and wake fibers, and set policies, as far as the program allows. Ctrl-C ends\n"
+		"it.\n",
 	.example = "serve\n"
 		   "fiberctl: serving on http://127.0.0.1:6060/\n",
 	.least = 0,

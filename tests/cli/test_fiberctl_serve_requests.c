@@ -173,7 +173,7 @@ static const struct {
 	{"show?id=--help", "is no number of a fiber", 400},
 	{"show?id=123456789", "no such fiber", 404},
 	{"bt?all-frames=2", "must be 1", 400},
-	{"bt?source=101", "too large", 400},
+	{"bt?frames=10001", "too large", 400},
 	{"snapshot", "there is no such question", 404},
 	{"serve", "there is no such question", 404},
 	{"watch", "there is no such question", 404},
