@@ -134,7 +134,12 @@ function contextOf(mine) {
 			return one;
 		},
 		alive: () => alive(mine),
-		verdict: (verdict) => verdict && badge(el("verdict"), grade(verdict), verdict),
+		/* The verdict of a look at this program alone, which is newer than that in the list of programs. */
+		verdict(verdict) {
+			mine.judged = Boolean(verdict);
+			if (verdict)
+				badge(el("verdict"), grade(verdict), verdict);
+		},
 		title: (text) => {
 			say(el("title"), text);
 			document.title = text === "Programs" ? "fibers" : `${text} - fibers`;
@@ -203,8 +208,8 @@ function watchName(ctx, mine) {
 		if (known !== one.name)
 			ctx.title(`${one.name} (${one.pid})`);
 		known = one.name;
-		if (mine.route.view !== "" && mine.route.view !== "fibers")
-			ctx.verdict(one.verdict);
+		if (!mine.judged)
+			badge(el("verdict"), grade(one.verdict), one.verdict);
 	}});
 }
 

@@ -34,7 +34,7 @@ const COLUMNS = [
 export function openPrograms(ctx) {
 	const sum = h("p", {class: "dim"});
 	const table = new Table(COLUMNS, {label: "Programs with fibers", key: (p) => `${p.pid} ${p.socket}`,
-		href: (p) => processHref(p.pid), empty: "No program with fibers runs as this user, or none has a control socket."});
+		href: (p) => p.pid ? processHref(p.pid) : null, empty: "No program with fibers runs as this user, or none has a control socket."});
 
 	ctx.title("Programs");
 	ctx.root.append(sum, table.element);

@@ -12,7 +12,7 @@ import {h, reconcile, say} from "./dom.js";
  * columns: {title, show(td, row), sort, number, wide, grow, help}. show() fills a cell, which it may have
  * filled before; sort: the field to sort by; number: aligned right; wide: left out on narrow screens;
  * grow: takes the free width.
- * options: label (for screen readers), key(row), href(row), empty (text without rows),
+ * options: label (for screen readers), key(row), href(row), which is null for a row that cannot be opened, empty (text without rows),
  * sorted: the field, with a '-' before it if descending; onSort(field).
  */
 export class Table {
@@ -118,7 +118,7 @@ export class Table {
 
 	click(event) {
 		const tr = event.target.closest("tr");
-		if (!tr || !this.options.href || event.target.closest("a, button") || String(window.getSelection()))
+		if (!tr || !this.link(tr) || event.target.closest("a, button") || String(window.getSelection()))
 			return;
 		if (event.ctrlKey || event.metaKey)
 			window.open(this.link(tr).href);
