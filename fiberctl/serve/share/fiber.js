@@ -9,7 +9,7 @@ import {badge, fiberHref, fiberLinks, h, linked, processHref, refill, say} from 
 import {frameList} from "./stacks.js";
 import {bytes, called, count, duration, many, placeOf, waitWords} from "./words.js";
 
-const CHILDREN = 20;
+const CHILDREN = 20, FRAMES = 500;
 
 function link(pid, id, words) {
 	return h("a", {href: fiberHref(pid, id)}, words || `fiber ${id}`);
@@ -61,7 +61,8 @@ function act(ctx, name, what, title, text, yes) {
 	return h("button", {type: "button", click: () => change({title, text, yes, path: `processes/${ctx.pid}/${name}`,
 		parameters: {id: ctx.id}, done: (answer) => {
 			const one = answer[name] || answer;
-			return `Fiber ${ctx.id}: ${what} requested${one.endedWait === true ? ", its wait ended" : one.endedWait === false ? ", it was not in a wait that this ends" : ""}.`;
+			const wait = one.endedWait === true ? ", its wait ended" : one.endedWait === false ? ", it was in no wait that this ends" : "";
+			return `Fiber ${ctx.id}: ${what} requested${wait}.`;
 		}})}, `${what[0].toUpperCase()}${what.slice(1)} it`);
 }
 
@@ -96,14 +97,15 @@ function stack(ctx) {
 
 	values.addEventListener("change", () => question.again());
 	internal.addEventListener("change", () => last && draw());
-	question = ctx.ask({command: "bt", period: 1500, parameters: () => ({id: ctx.id, args: values.checked, locals: values.checked, frames: 500}),
+	question = ctx.ask({command: "bt", period: 1500,
+		parameters: () => ({id: ctx.id, args: values.checked, locals: values.checked, frames: FRAMES}),
 		take: (answer) => {
 			last = answer;
 			draw();
 			ctx.ready();
 		}, fail: (e, otherwise) => ctx.lost(e, otherwise)});
-	return h("section", {class: "panel"}, h("h2", {}, "Stack"), h("div", {class: "controls"}, h("label", {}, values, " arguments and variables"),
-		h("label", {}, internal, " frames inside libfiber")), note, list);
+	return h("section", {class: "panel"}, h("h2", {}, "Stack"), h("div", {class: "controls"},
+		h("label", {}, values, " arguments and variables"), h("label", {}, internal, " frames inside libfiber")), note, list);
 }
 
 function family(ctx) {
@@ -118,8 +120,9 @@ function family(ctx) {
 }
 
 export function openFiber(ctx) {
-	const name = h("h2", {class: "fiber-name"}), state = h("span"), why = h("p", {class: "why"}), gone = h("p", {class: "notice", hidden: true});
-	const table = h("dl", {class: "fields"}), place = h("p", {class: "dim"});
+	const name = h("h2", {class: "fiber-name"}), state = h("span"), why = h("p", {class: "why"});
+	const gone = h("p", {class: "notice", hidden: true});
+	const table = h("dl", {class: "fields"});
 
 	/* An error of a question about this fiber: has the fiber exited, or the program ended? */
 	ctx.lost = async (e, otherwise) => {
@@ -130,7 +133,7 @@ export function openFiber(ctx) {
 		return ctx.ready();
 	};
 	say(name, `Fiber ${ctx.id}`);
-	ctx.root.append(h("div", {class: "line"}, name, " ", state), gone, why, place, actions(ctx), h("div", {class: "two wide-left"}, stack(ctx),
+	ctx.root.append(h("div", {class: "line"}, name, " ", state), gone, why, actions(ctx), h("div", {class: "two wide-left"}, stack(ctx),
 		h("div", {}, h("section", {class: "panel"}, h("h2", {}, "Fields"), table), family(ctx))));
 	ctx.ask({command: "show", parameters: () => ({id: ctx.id}), period: 1000, fail: ctx.lost, take: (answer) => {
 		const f = answer.fibers[0];

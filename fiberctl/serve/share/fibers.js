@@ -12,6 +12,8 @@ import {bytes, called, count, duration, many, percent, quoted, short, waitWords}
 
 const MOST = 500, TYPING_MS = 350;
 const GROUPS = ["state", "wait", "object", "holder", "fn", "place", "spawn", "parent", "carrier", "name", "cancelled"];
+/* Fields of columns that are sorted the smallest first at the first click. */
+const ASCENDING = ["id", "name", "state", "wait", "fn", "holder"];
 /* Fields whose values are texts: in a filter they are quoted. */
 const TEXTS = ["state", "wait", "object", "fn", "place", "spawn", "name", "cancelled"];
 
@@ -98,25 +100,39 @@ function offerLabels(select, fibers) {
 			}
 }
 
+/* How many fibers are shown, of how many. */
+function sumOf(answer, grouped) {
+	const {matched, total, fibers, groups, problems} = answer;
+	let words = many(matched, "fiber");
+	if (grouped)
+		words = `${many(groups.length, "group")} of ${words}`;
+	else if (fibers.length < matched)
+		words = `${count(fibers.length)} of ${words}: filter or group to see the others`;
+	return words + (matched < total ? `, of ${count(total)} in all` : "") + (problems.length ? `. ${problems.join(". ")}` : "");
+}
+
+/* The order after a click on a column: largest first for numbers, a second click turns it round. */
+function nextSort(sort, field) {
+	if (sort === `-${field}`)
+		return field;
+	return sort === field || !ASCENDING.includes(field) ? `-${field}` : field;
+}
+
 export function openFibers(ctx) {
 	const params = {where: ctx.params.get("where") || "", sort: ctx.params.get("sort") || "-age", group: ctx.params.get("group-by") || ""};
 	let interval = 0, question = null;
 	const sum = h("p", {class: "dim", "aria-live": "off"}), view = {};
 
-	const bar = controls(params, (now) => {
+	function changed(now) {
 		Object.assign(params, now);
 		ctx.setParams({where: params.where, sort: params.sort === "-age" ? "" : params.sort, "group-by": params.group});
 		show();
 		question.again();
-	});
+	}
+
+	const bar = controls(params, changed);
 	const rows = new Table(columnsOf(ctx, () => interval), {label: "Fibers", key: (f) => f.id, empty: "No fiber matches.",
-		href: (f) => fiberHref(ctx.pid, f.id), onSort: (field) => {
-			params.sort = params.sort === `-${field}` ? field : params.sort === field ? `-${field}` :
-				["id", "name", "state", "wait", "fn", "holder"].includes(field) ? field : `-${field}`;
-			ctx.setParams({where: params.where, sort: params.sort, "group-by": params.group});
-			show();
-			question.again();
-		}});
+		href: (f) => fiberHref(ctx.pid, f.id), onSort: (field) => changed({sort: nextSort(params.sort, field)})});
 	const groups = groupTable(ctx, params);
 
 	/* A label that is in the address, before a fiber with it was seen. */
@@ -140,11 +156,7 @@ export function openFibers(ctx) {
 			groups.update(answer.groups.map((g) => ({...g, interval})));
 		else
 			rows.update(answer.fibers);
-		const shown = params.group ? `${many(answer.groups.length, "group")} of ${many(answer.matched, "fiber")}` :
-			answer.fibers.length < answer.matched ? `${count(answer.fibers.length)} of ${many(answer.matched, "fiber")}: filter or group to see the others` :
-				many(answer.matched, "fiber");
-		say(sum, shown + (answer.matched < answer.total ? `, of ${count(answer.total)} in all` : "") +
-			(answer.problems.length ? `. ${answer.problems.join(". ")}` : ""));
+		say(sum, sumOf(answer, params.group !== ""));
 		ctx.ready();
 	}
 

@@ -28,7 +28,10 @@ const TABS = [["", "Overview", "o"], ["fibers", "Fibers", "f"], ["stacks", "Stac
 	["recordings", "Recordings", "r"]];
 const VIEWS = {"": openOverview, fibers: openFibers, stacks: openStacks, waits: openWaits, recordings: openRecordings, fiber: openFiber};
 
-/* The open view: {route, hash, root, view, questions, state}. */
+/*
+ * The open view: {route, hash, root, view, questions, judged, state}. judged: the verdict in the header is that of the view.
+ * state: when an answer about the program and any answer of the server came, in ms, and what is wrong: see trouble().
+ */
 let open = null, tabsOf = null, depth = -1, sessionSeen = false;
 const scrolls = new Map();
 
@@ -45,7 +48,8 @@ function routeOf(hash) {
 
 /* The worst of: no server, an ended program, a program that does not answer, another error. */
 function trouble() {
-	const {state, route} = open, [error] = state.errors.values(), seen = state.seen ? ` This was last seen at ${clock(state.seen)}.` : "", name = state.name || "The program";
+	const {state, route} = open, [error] = state.errors.values(), name = state.name || "The program";
+	const seen = state.seen ? ` This was last seen at ${clock(state.seen)}.` : "";
 	if (heard.silentSince !== null)
 		return `The server does not answer.${seen} The page asks again each second.`;
 	if (state.ended)
@@ -182,7 +186,8 @@ function showTabs(route) {
 	nav.hidden = route.pid === null;
 	if (tabsOf !== route.pid) {
 		tabsOf = route.pid;
-		nav.replaceChildren(...(route.pid === null ? [] : TABS.map(([view, words]) => h("a", {href: processHref(route.pid, view), "data-view": view}, words))));
+		nav.replaceChildren(...(route.pid === null ? [] : TABS.map(([view, words]) =>
+			h("a", {href: processHref(route.pid, view), "data-view": view}, words))));
 		el("verdict").className = "";
 		say(el("verdict"), "");
 	}
@@ -223,7 +228,8 @@ function go() {
 	else
 		history.replaceState({depth: ++depth}, "");
 	const route = routeOf(location.hash), root = h("div", {class: `view ${route.pid === null ? "programs" : route.view || "overview"}`});
-	const mine = {route, hash: location.hash, root, questions: [], state: {replied: Date.now(), seen: 0, name: "", ended: false, errors: new Map()}};
+	const state = {replied: Date.now(), seen: 0, name: "", ended: false, errors: new Map()};
+	const mine = {route, hash: location.hash, root, questions: [], judged: false, state};
 	open = mine;
 	el("main").append(root);
 	showTabs(route);

@@ -14,8 +14,9 @@ function links(r) {
 	if (r.state !== "done")
 		return r.text || "";
 	const name = `timeline-${r.pid}-${r.id}.json`;
-	return [guardLink(h("a", {href: `/recordings/${r.id}/report.html`, target: "_blank", rel: "noopener"}, "report"), `report-${r.pid}-${r.id}.html`), " · ",
-		guardLink(h("a", {href: `/recordings/${r.id}/timeline.json`, download: name}, "timeline"), name), r.text ? ` · ${r.text}` : null];
+	return [guardLink(h("a", {href: `/recordings/${r.id}/report.html`, target: "_blank", rel: "noopener"}, "report"),
+		`report-${r.pid}-${r.id}.html`), " · ", guardLink(h("a", {href: `/recordings/${r.id}/timeline.json`, download: name}, "timeline"), name),
+	r.text ? ` · ${r.text}` : null];
 }
 
 function form(ctx, again) {
@@ -24,7 +25,8 @@ function form(ctx, again) {
 		event.preventDefault();
 		await change({title: `Record process ${ctx.pid}?`, yes: "Record", path: `processes/${ctx.pid}/recordings`,
 			text: `For ${many(Number(seconds.value), "second")} the program writes each switch and wait of its fibers into a ring. ` +
-				"That costs it some CPU.", parameters: {seconds: seconds.value}, done: () => `Recording for ${many(Number(seconds.value), "second")}.`});
+				"That costs it some CPU.", parameters: {seconds: seconds.value},
+			done: () => `Recording for ${many(Number(seconds.value), "second")}.`});
 		again();
 	}}, h("label", {for: "seconds"}, "Record for ", seconds, " seconds"), h("button", {type: "submit"}, "Record"))];
 }

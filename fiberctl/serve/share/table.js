@@ -12,8 +12,8 @@ import {h, reconcile, say} from "./dom.js";
  * columns: {title, show(td, row), sort, number, wide, grow, help}. show() fills a cell, which it may have
  * filled before; sort: the field to sort by; number: aligned right; wide: left out on narrow screens;
  * grow: takes the free width.
- * options: label (for screen readers), key(row), href(row), which is null for a row that cannot be opened, empty (text without rows),
- * sorted: the field, with a '-' before it if descending; onSort(field).
+ * options: label, for screen readers; key(row); href(row), null for a row that cannot be opened; empty, the text
+ * without rows; onSort(field).
  */
 export class Table {
 	constructor(columns, options) {
@@ -42,7 +42,7 @@ export class Table {
 		return ["number", "wide", "grow"].filter((name) => column[name]).join(" ") || null;
 	}
 
-	/* Mark the column that the rows are sorted by. */
+	/* Mark the column of the field that the rows are sorted by, with a '-' before it if descending. */
 	setSorted(field) {
 		const name = field.replace(/^-/, "");
 		this.columns.forEach((c, i) => {

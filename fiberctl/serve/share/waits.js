@@ -153,7 +153,8 @@ export function openWaits(ctx) {
 		graph.element.parentNode.hidden = drawn.nodes.length === 0;
 		table.update(rowsOf(ctx.pid, answer));
 		say(sum, answer.waitingTotal === 0 ? "" : `${count(answer.waiting)} of ${many(answer.total, "fiber")} wait for others` +
-			(answer.holdersShown < answer.holdersTotal ? `; the ${count(answer.holdersShown)} worst of ${many(answer.holdersTotal, "holder")} are shown` : "") +
+			(answer.holdersShown < answer.holdersTotal ? `; the ${count(answer.holdersShown)} worst of ` +
+				`${many(answer.holdersTotal, "holder")} are shown` : "") +
 			(answer.problems.length ? `. ${answer.problems.join(". ")}` : ""));
 		if (first && drawn.nodes.length)
 			names.again();

@@ -11,10 +11,8 @@
  * could make one name look like another.
  */
 export function visible(text) {
-	return String(text).replace(
-		/[\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202f\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff]|[\u{e0000}-\u{e0fff}]/gu,
-		(c) => c.codePointAt(0) < 256 ? `\\x${c.codePointAt(0).toString(16).padStart(2, "0")}` :
-			`\\u{${c.codePointAt(0).toString(16)}}`);
+	return String(text).replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{DI}]/gu, (c) => c.codePointAt(0) < 256 ?
+		`\\x${c.codePointAt(0).toString(16).padStart(2, "0")}` : `\\u{${c.codePointAt(0).toString(16)}}`);
 }
 
 /* "12.3s", "1m58s", "20ms": three digits of seconds and less, then whole units. */

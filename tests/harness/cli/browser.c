@@ -223,9 +223,10 @@ void browser_wait(struct browser *b, const char *expression)
 		is = json_is_true(value);
 		json_decref(value);
 	}
-	if (!is)
-		fail_msg("not true after %d s: %s; the page: %s", CLI_SECONDS, expression,
-			 browser_text(b, "document.body.innerText"));
+	if (is)
+		return;
+	fprintf(stderr, "browser: %s\n", browser_text(b, "document.body.innerText"));
+	fail_msg("not true after %d s: %s", CLI_SECONDS, expression);
 }
 
 void browser_go(struct browser *b, const char *address, const char *ready)
