@@ -39,8 +39,8 @@
 static const struct fib_wire_id all_fibers = {0};
 static const struct fib_wire_policy policy_read = {FIB_WIRE_POLICY_READ};
 static const struct fib_wire_watchdog watchdog_read = {FIB_WIRE_WATCHDOG_READ};
-static const struct fib_wire_events pinned_waits = {FIB_WIRE_RING_PINNED, 1, 0};
-static const struct fib_wire_events long_runs = {FIB_WIRE_RING_SLOW, 1, 0};
+static const struct fib_wire_events pinned_waits = {.ring = FIB_WIRE_RING_PINNED, .bare = 1};
+static const struct fib_wire_events long_runs = {.ring = FIB_WIRE_RING_SLOW, .bare = 1};
 static const struct question {
 	enum fib_wire_type type;
 	uint32_t section;

@@ -28,6 +28,7 @@
 #include "sched/longrun_data.h"
 #include "sched/counters.h"
 #include "sched/pinned_data.h"
+#include "sched/profile_data.h"
 #include "sched/recorder.h"
 #include "sched/runqueue.h"
 #include "sched/idle_fibers.h"
@@ -125,6 +126,7 @@ struct fib_carrier {
 	struct fib_os_kept place;     /* C opens it before setting tid, then the service thread's */
 	struct fib_longrun_hold hold; /* the service thread's */
 	struct fib_longrun_sample *sample; /* I: longrun.sample */
+	struct fib_profile_data profile;   /* see profile_data.h */
 };
 
 /* Handle events of the poller. On a carrier. */
@@ -179,6 +181,7 @@ struct fib_sched {
 
 	struct fib_recorder *_Atomic recording; /* A: recorder.on; NULL: off */
 	struct fib_recorder *recorders;		/* the service thread's: all that were created */
+	bool profiled;				/* the service thread's: its carriers are sampled */
 };
 
 /* The calling thread's carrier, or NULL. Call again after every switch. */

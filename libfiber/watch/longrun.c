@@ -78,18 +78,34 @@ struct glimpse {
 	char name[32];
 };
 
+/*
+ * Half of the mapping of samples: whole pages, with one sample for each carrier. The second half is
+ * for profiles; its pages go back to the system after each (fib_longrun_discard_profiles()).
+ */
+static size_t samples_size(const struct fib_sched *s)
+{
+	const size_t page = fib_os_page_size();
+
+	return (s->carrier_count * sizeof *s->carriers->sample + page - 1) / page * page;
+}
+
 int fib_longrun_init(struct fib_sched *s)
 {
+	const size_t half = samples_size(s);
 	void *samples = NULL;
 	unsigned i;
 	int rc = fib_longrun_ring_map();
 
 	if (rc == 0)
-		rc = fib_os_map_stacks(s->carrier_count * sizeof *s->carriers->sample, &samples);
+		rc = fib_os_map_stacks(2 * half, &samples);
 	if (rc < 0)
 		return rc;
-	for (i = 0; i < s->carrier_count; i++)
-		s->carriers[i].sample = (struct fib_longrun_sample *)samples + i;
+	for (i = 0; i < s->carrier_count; i++) {
+		struct fib_carrier *c = &s->carriers[i];
+
+		c->sample = (struct fib_longrun_sample *)samples + i;
+		c->profile.sample = (struct fib_longrun_sample *)((char *)samples + half) + i;
+	}
 	s->interruptible = fib_os_may_interrupt();
 	return 0;
 }
@@ -101,7 +117,12 @@ void fib_longrun_release(struct fib_sched *s)
 	for (i = 0; i < s->carrier_count; i++)
 		fib_os_kept_close(&s->carriers[i].place);
 	if (s->carrier_count && s->carriers->sample)
-		fib_os_unmap(s->carriers->sample, s->carrier_count * sizeof *s->carriers->sample);
+		fib_os_unmap(s->carriers->sample, 2 * samples_size(s));
+}
+
+void fib_longrun_discard_profiles(struct fib_sched *s)
+{
+	fib_os_discard(s->carriers->profile.sample, samples_size(s));
 }
 
 void fib_longrun_set(struct fib_sched *s, int64_t ns)
@@ -242,8 +263,9 @@ static void ask(struct fib_carrier *c, const struct glimpse *g, int64_t now)
 	if (used >= 0 && h->used >= 0 && used - h->used < threshold / CPU_PART)
 		return;
 	rc = fib_arch_recipe == FIB_RECIPE_NONE ? -ENOSYS
-	     : !fib_load(&c->interruptible)	? -EBUSY
-						: fib_longrun_sample_ask(c, h->fiber, h->seq);
+	     : !fib_load(&c->interruptible)
+		     ? -EBUSY
+		     : fib_longrun_sample_ask(c, c->sample, h->fiber, h->seq);
 	if (rc < 0 && rc != -EAGAIN)
 		record(c, g, FIB_LONGRUN_COMPUTES,
 		       rc == -ENOSYS ? FIB_LONGRUN_PORT : FIB_LONGRUN_SIGNAL);
@@ -274,10 +296,10 @@ static void collect(struct fib_carrier *c, const struct glimpse *g, int64_t now,
 
 	if (sample) {
 		record_sample(c, g, sample);
-		fib_longrun_sample_done(c);
+		fib_longrun_sample_done(c->sample);
 	} else if (gone || now - c->hold.asked_at > PATIENCE) {
 		/* If the handler is running just now, its sample will be ignored. */
-		fib_longrun_sample_cancel(c);
+		fib_longrun_sample_cancel(c->sample);
 		record(c, g, FIB_LONGRUN_COMPUTES, lack);
 	}
 }

@@ -68,7 +68,12 @@ static inline bool fib_longrun_astray(const struct fib_longrun_event *e)
 struct fib_longrun_sample {
 	_Atomic uint32_t state;
 	uint32_t lack;
-	uint64_t fiber, seq;
+	uint64_t fiber, seq; /* requested; fiber 0: the one that runs then */
+	/* Of the copy. */
+	uint64_t ran; /* the fiber that ran; 0: none, the carrier was between two fibers */
+	uint64_t stack_low, stack_room; /* of its stack */
+	uint64_t entry;			/* its function */
+	char name[32];
 	uint32_t stack_size;
 	struct fib_context context;
 	unsigned char stack[FIB_LONGRUN_STACK];
@@ -77,6 +82,9 @@ struct fib_longrun_sample {
 /* Before the first carrier starts. Returns 0 or -ENOMEM. */
 int fib_longrun_init(struct fib_sched *s);
 void fib_longrun_release(struct fib_sched *s);
+
+/* Give back the memory of the carriers' profile samples, all of which are idle. */
+void fib_longrun_discard_profiles(struct fib_sched *s);
 
 /*
  * The calling carrier can be sampled from now on. Its thread has made all system calls that it

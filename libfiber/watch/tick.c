@@ -26,6 +26,7 @@
 #include "wait/pinned.h"
 #include "watch/crowd.h"
 #include "watch/longrun.h"
+#include "watch/profile.h"
 
 #define LINGER 20
 
@@ -85,6 +86,7 @@ void fib_tick_forget(void)
 	tick.idle_ticks = 0;
 	tick.pause = 0;
 	fib_longrun_forget();
+	fib_profile_end();
 	fib_publish(&fiber_registry.carriers, 0);
 }
 
@@ -176,15 +178,17 @@ static bool rest(void)
 
 int64_t fib_tick(int64_t now)
 {
-	bool kept = true, resting, behind;
+	bool kept = true, resting, behind, due;
 	struct fib_sched *s;
 
 	fib_coarse_set(now);
 	fib_spin_lock(&tick.lock);
+	due = fib_profile_due(now);
 	for (s = tick.first; s; s = s->next) {
 		behind = mend(s, now);
 		fib_pinned_report(&s->pinned, now, fib_longrun_pipe);
 		fib_longrun_look(s, now, behind);
+		fib_profile_look(s, now, due);
 		kept = keep_the_clock(s) && kept;
 	}
 	fib_longrun_report(now);

@@ -48,7 +48,8 @@ enum fib_wire_type {
 	FIB_WIRE_AUDIT = 0x0b,
 	/* struct fib_wire_thread (thread.h): THREAD_IS, END. */
 	FIB_WIRE_THREAD = 0x0c,
-	/* struct fib_wire_events: PROCESS, LAYOUT, MAPS... unless bare, EVENT..., END. */
+	/* struct fib_wire_events: PROCESS, LAYOUT, MAPS... unless bare, EVENT..., END; or ERROR
+	 * -EINVAL (no such ring), and of a profile -EPERM, -ESRCH (no runtime), -ENOMEM. */
 	FIB_WIRE_EVENTS = 0x07,
 	/* struct fib_wire_watchdog: WATCHDOG_IS, END; or ERROR -EPERM, -EINVAL, -ESRCH (no
 	 * runtime). */
@@ -166,6 +167,7 @@ enum fib_wire_audit_what {
 	FIB_WIRE_AUDIT_CANCEL = 3,    /* fiber */
 	FIB_WIRE_AUDIT_WAKE = 4,      /* fiber */
 	FIB_WIRE_AUDIT_RECORD = 5,    /* before and after: events a ring, 0: off */
+	FIB_WIRE_AUDIT_PROFILE = 6,   /* before and after: samples a second, 0: off */
 };
 
 struct fib_wire_audit_entry {
@@ -302,21 +304,30 @@ struct fib_wire_counters {
 	uint64_t waits[FIB_WIRE_WAITS];	  /* fibers in each kind of wait */
 };
 
-/* Recorded events of fibers that keep others waiting: pinned waits, and long runs. */
-enum fib_wire_ring { FIB_WIRE_RING_PINNED, FIB_WIRE_RING_SLOW };
+/*
+ * Recorded events of fibers that keep others waiting: pinned waits, and long runs; and samples of
+ * what carriers compute. Samples are only taken while clients ask for them: for
+ * FIB_WIRE_PROFILE_LEASE after a request with hz.
+ */
+enum fib_wire_ring { FIB_WIRE_RING_PINNED, FIB_WIRE_RING_SLOW, FIB_WIRE_RING_PROFILE };
+#define FIB_WIRE_PROFILE_LEASE INT64_C(3000000000) /* ns */
+#define FIB_WIRE_PROFILE_HZ    100u		   /* the most */
 
 struct fib_wire_events {
 	uint32_t ring; /* enum fib_wire_ring */
 	uint32_t bare; /* not 0: only the events, for a client that has asked before */
 	uint64_t from; /* the first number wanted */
+	uint32_t hz; /* PROFILE: samples a second of each carrier, from 1 to FIB_WIRE_PROFILE_HZ */
+	uint32_t unused;
 };
 
 /* What the fiber did. */
 enum fib_wire_doing {
 	FIB_WIRE_DOING_COMPUTES,
-	FIB_WIRE_DOING_CALLS,  /* sleeps in a system call */
-	FIB_WIRE_DOING_FAULTS, /* sleeps until a page of its memory is loaded */
-	FIB_WIRE_DOING_WAITS,  /* waits while pinned */
+	FIB_WIRE_DOING_CALLS,	  /* sleeps in a system call */
+	FIB_WIRE_DOING_FAULTS,	  /* sleeps until a page of its memory is loaded */
+	FIB_WIRE_DOING_WAITS,	  /* waits while pinned */
+	FIB_WIRE_DOING_SCHEDULES, /* no fiber: the carrier searches, polls or switches */
 };
 
 /* Why there is no stack. */
@@ -332,7 +343,7 @@ struct fib_wire_event {
 	uint64_t number; /* counts from 0 in its ring; roughly in order of their start */
 	uint64_t fiber;
 	int64_t began;	  /* ns, CLOCK_MONOTONIC */
-	int64_t duration; /* ns; so far, if it lasts */
+	int64_t duration; /* ns; so far, if it lasts. PROFILE: CPU time that the sample stands for */
 	int64_t call;	  /* CALLS: number of the system call */
 	uint64_t object;  /* WAITS: see struct fib_row */
 	uint64_t arg;

@@ -60,7 +60,7 @@ static const struct fib_longrun_sample *ask(uint64_t fiber, uint64_t seq)
 {
 	carrier()->hold.fiber = fiber;
 	carrier()->hold.seq = seq;
-	assert_int_equal(fib_longrun_sample_ask(carrier(), fiber, seq), 0);
+	assert_int_equal(fib_longrun_sample_ask(carrier(), carrier()->sample, fiber, seq), 0);
 	assert_true(harness_until(answered, NULL, LIMIT_S));
 	return fib_longrun_sample_get(carrier());
 }
@@ -111,7 +111,7 @@ static intptr_t end(struct fiber *fiber)
 {
 	struct fiber_result result;
 
-	fib_longrun_sample_done(carrier());
+	fib_longrun_sample_done(carrier()->sample);
 	assert_int_equal(fiber_join(fiber, &result, FIBER_FOREVER), 0);
 	return (intptr_t)result.value;
 }
@@ -125,7 +125,7 @@ static void test_a_sample_is_of_the_fiber_that_was_meant(void **state)
 	assert_int_equal(sample->lack, FIB_LONGRUN_NOTHING);
 	assert_int_equal(sample->context.sp + sample->stack_size,
 			 (uintptr_t)fiber->stack.low + fiber->stack.size);
-	fib_longrun_sample_done(carrier());
+	fib_longrun_sample_done(carrier()->sample);
 	/* According to the seq in the question, the fiber has been switched since. */
 	sample = ask(fiber->id, fib_load(&fiber->seq) + 2);
 	assert_int_equal(sample->lack, FIB_LONGRUN_MISSED);
@@ -180,7 +180,8 @@ static void test_a_program_that_handles_the_signal_keeps_it(void **state)
 	(void)state;
 	assert_int_equal(sigaction(SIGURG, &own, &old), 0);
 	assert_false(fib_os_may_interrupt());
-	assert_int_equal(fib_longrun_sample_ask(carrier(), fiber->id, fib_load(&fiber->seq)),
+	assert_int_equal(fib_longrun_sample_ask(carrier(), carrier()->sample, fiber->id,
+						fib_load(&fiber->seq)),
 			 -EBUSY);
 	assert_int_equal(sigaction(SIGURG, NULL, &now), 0);
 	assert_ptr_equal(now.sa_handler, on_urgent);
@@ -211,7 +212,7 @@ static void test_a_question_can_be_taken_back_only_unanswered(void **state)
 
 	(void)state;
 	ask(fiber->id, fib_load(&fiber->seq));
-	assert_false(fib_longrun_sample_cancel(carrier()));
+	assert_false(fib_longrun_sample_cancel(carrier()->sample));
 	/* The answer was not collected; still the next question is a new one. */
 	assert_int_equal(ask(fiber->id, fib_load(&fiber->seq))->lack, FIB_LONGRUN_NOTHING);
 	fib_store(&enough, 1);
