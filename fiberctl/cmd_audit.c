@@ -70,6 +70,8 @@ static const char *what_name(uint32_t what)
 		return "cancel";
 	case FIB_WIRE_AUDIT_RECORD:
 		return "record";
+	case FIB_WIRE_AUDIT_PROFILE:
+		return "profile";
 	case FIB_WIRE_AUDIT_WAKE:
 		return "wake";
 	default:

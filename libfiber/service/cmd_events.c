@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cmd_events.c - send the recorded events of fibers that delay others
+ * cmd_events.c - send the recorded events of fibers that delay others, and samples of a profile
  *
- * Two rings hold events with a stack: the pinned waits of each runtime, written by carriers, and
- * the long runs of the process, written by the service thread. A client that follows a ring asks
- * repeatedly for newer events. Only the first answer says which process this is and which files it
- * has mapped.
+ * Three rings hold events with a stack: the pinned waits of each runtime, written by carriers; the
+ * long runs of the process, and the samples of a profile, written by the service thread. A client
+ * that follows a ring asks repeatedly for newer events. Only the first answer says which process
+ * this is and which files it has mapped.
+ *
+ * To ask for samples is to have them taken (watch/profile.c). That interrupts the program's threads,
+ * so it is a change: it needs the right to change settings, and its start is in the audit.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -14,10 +17,12 @@
 #include "os/os.h"
 #include "sched/sched.h"
 #include "service/answer.h"
+#include "service/audit.h"
 #include "service/command.h"
 #include "service/walk.h"
 #include "wait/pinned.h"
 #include "watch/longrun.h"
+#include "watch/profile.h"
 #include "watch/tick.h"
 
 #define PIECE 4	   /* events in one piece */
@@ -33,17 +38,68 @@ _Static_assert((int)FIB_WIRE_LACK_MEMORY == (int)FIB_LONGRUN_MEMORY, "the same n
 #define ENTERED(c)    ((c)->object.row.parent)	 /* the serial of the current ring */
 #define OLDEST(c)     ((c)->object.row.switches) /* the slot of that ring where reading began */
 
+/* Renew the lease of a profile. *ret_before: the rate before. Returns 0 or a negative errno. */
+static int renew(uint32_t hz, unsigned *ret_before)
+{
+	const unsigned carriers = fib_tick_carriers();
+	int rc;
+
+	fib_tick_lock();
+	*ret_before = fib_profile_hz();
+	fib_tick_unlock();
+	if (fib_answer_mode() < FIB_WIRE_RW)
+		return -EPERM;
+	if (!hz || hz > FIB_WIRE_PROFILE_HZ)
+		return -EINVAL;
+	if (!carriers)
+		return -ESRCH;
+	fib_tick_lock();
+	rc = fib_profile_renew(hz, carriers, fib_os_now());
+	fib_tick_unlock();
+	return rc;
+}
+
+static const char *why_not(int rc)
+{
+	switch (rc) {
+	case -EPERM:
+		return "this process lets nobody change settings (FIBER_CONTROL=ro), and a profile "
+		       "interrupts its threads: start it with FIBER_CONTROL=rw";
+	case -EINVAL:
+		return "no such rate: a profile has 1 to 100 samples a second";
+	case -ESRCH:
+		return "no runtime runs in this process";
+	default:
+		return "this process has no memory left for the samples";
+	}
+}
+
+static bool begin_profile(struct fib_peer *peer, uint32_t hz)
+{
+	unsigned before;
+	const int rc = renew(hz, &before);
+
+	if (rc < 0 || !before)
+		fib_audit(peer, FIB_WIRE_AUDIT_PROFILE, before, hz, rc);
+	if (rc < 0)
+		fib_peer_error(peer, rc, "%s", why_not(rc));
+	else
+		peer->granted = true; /* a client that is too slow loses samples */
+	return rc == 0;
+}
+
 static bool begin(struct fib_peer *peer, const void *payload, size_t length)
 {
-	struct fib_wire_events request;
+	struct fib_wire_events request = {0};
 	struct fib_cursor *c = &peer->cursor;
 
-	(void)length;
-	memcpy(&request, payload, sizeof request);
-	if (request.ring > FIB_WIRE_RING_SLOW) {
+	memcpy(&request, payload, length < sizeof request ? length : sizeof request);
+	if (request.ring > FIB_WIRE_RING_PROFILE) {
 		fib_peer_error(peer, -EINVAL, "no such ring: %u", request.ring);
 		return false;
 	}
+	if (request.ring == FIB_WIRE_RING_PROFILE && !begin_profile(peer, request.hz))
+		return false;
 	fib_walk_begin(c, request.from);
 	c->ring = request.ring;
 	c->wanted = request.bare ? 0 : FIB_WIRE_WANT_ALL;
@@ -113,6 +169,51 @@ static bool step_runs(struct fib_peer *peer)
 	AT_SLOT(c) = number;
 	c->end.total = recorded;
 	return number >= recorded;
+}
+
+/* -- samples of a profile -- */
+
+static void append_sample(struct fib_peer *peer, const struct fib_profile_sample *s)
+{
+	struct fib_wire_event event = {
+		.number = s->number,
+		.fiber = s->fiber,
+		.began = s->at,
+		.duration = s->cpu,
+		.sp = s->sp,
+		.fp = s->fp,
+		.pc = s->pc,
+		.doing = s->fiber || s->lack != FIB_LONGRUN_NOTHING ? FIB_WIRE_DOING_COMPUTES
+								    : FIB_WIRE_DOING_SCHEDULES,
+		.lack = s->lack,
+		.carrier = s->carrier,
+		.stack_size = s->stack_size,
+		.stack_all = s->stack_all,
+		.entry = s->entry,
+	};
+
+	memcpy(event.name, s->name, sizeof event.name);
+	append(peer, &event, s + 1);
+}
+
+static bool step_samples(struct fib_peer *peer)
+{
+	struct fib_cursor *c = &peer->cursor;
+	const struct fib_profile_sample *s;
+	uint64_t number, taken;
+	int i;
+
+	fib_tick_lock();
+	taken = fib_profile_taken();
+	number = AT_SLOT(c) > c->id ? AT_SLOT(c) : c->id;
+	if (number < fib_profile_oldest())
+		number = fib_profile_oldest();
+	for (i = 0; i < PIECE && (s = fib_profile_at(number)); i++, number++)
+		append_sample(peer, s);
+	fib_tick_unlock();
+	AT_SLOT(c) = number;
+	c->end.total = taken;
+	return number >= taken;
 }
 
 /* -- pinned waits -- */
@@ -208,13 +309,25 @@ static bool step_waits(struct fib_peer *peer, int64_t now)
 	return !fib_tick_next(AT_RUNTIME(c) - 1, look_into, &piece);
 }
 
+static bool step_ring(struct fib_peer *peer, int64_t now)
+{
+	switch (peer->cursor.ring) {
+	case FIB_WIRE_RING_SLOW:
+		return step_runs(peer);
+	case FIB_WIRE_RING_PROFILE:
+		return step_samples(peer);
+	default:
+		return step_waits(peer, now);
+	}
+}
+
 static bool step(struct fib_peer *peer, int64_t now)
 {
 	struct fib_cursor *c = &peer->cursor;
 
 	if (c->wanted && !fib_answer_preface(peer, now))
 		return false;
-	if (c->ring == FIB_WIRE_RING_SLOW ? !step_runs(peer) : !step_waits(peer, now))
+	if (!step_ring(peer, now))
 		return false;
 	fib_answer_end(peer);
 	return true;
@@ -223,7 +336,7 @@ static bool step(struct fib_peer *peer, int64_t now)
 const struct fib_command fib_cmd_events = {
 	.type = FIB_WIRE_EVENTS,
 	.name = "events",
-	.least = sizeof(struct fib_wire_events),
+	.least = offsetof(struct fib_wire_events, hz), /* what older tools send */
 	.begin = begin,
 	.step = step,
 };

@@ -44,6 +44,7 @@
 #include "service/waker.h"
 #include "stack/guard.h"
 #include "watch/longrun.h"
+#include "watch/profile.h"
 #include "watch/tick.h"
 
 #define ACCEPT_PAUSE INT64_C(1000000000) /* ns; if the process has no descriptors left */
@@ -90,7 +91,8 @@ static void tick(int64_t now)
 {
 	int64_t pause;
 
-	if (now < next_tick)
+	/* While all carriers sleep, the end of a profile needs a tick of its own. */
+	if (now < next_tick && now < fib_profile_ends())
 		return;
 	pause = fib_tick(now);
 	resting = !pause;
@@ -137,6 +139,7 @@ static int64_t wait_until(int64_t now)
 
 	if (accept_after && accept_after < until)
 		until = accept_after;
+	until = sooner(until, fib_profile_ends());
 	if (now < pause_of(NULL) && wake_for(NULL, now) < until)
 		until = wake_for(NULL, now);
 	for (i = 0; i < PEERS; i++) {
@@ -344,6 +347,14 @@ static void *serve(void *arg)
 
 /* -- life -- */
 
+/* The thread that would do it at the end of the lease has ended. */
+static void end_profile(void)
+{
+	fib_tick_lock();
+	fib_profile_end();
+	fib_tick_unlock();
+}
+
 /* In a forked child: drop everything, it is the parent's. */
 static void forget(void)
 {
@@ -432,6 +443,7 @@ void fib_service_leave(void)
 		fib_store_release(&stop, true);
 		fib_waker_wake();
 		pthread_join(thread, NULL);
+		end_profile();
 		fib_registry_thread_waits(false);
 		fib_guard_defer(false);
 		close_all();

@@ -54,7 +54,7 @@ static int teardown(void **state)
 /* Returns 0 with the answer parsed, or the error of the answer. */
 static int ask(uint32_t ring, uint32_t bare, uint64_t from)
 {
-	struct fib_wire_events request = {ring, bare, from};
+	struct fib_wire_events request = {.ring = ring, .bare = bare, .from = from};
 	struct fib_wire_error e = {0};
 	const void *payload;
 	size_t length;
@@ -220,7 +220,7 @@ static void test_long_runs_are_told_the_oldest_that_is_there_first(void **state)
 static void test_a_ring_that_does_not_exist_is_refused(void **state)
 {
 	(void)state;
-	assert_int_equal(ask(2, 0, 0), -EINVAL);
+	assert_int_equal(ask(FIB_WIRE_RING_PROFILE + 1, 0, 0), -EINVAL);
 }
 
 int main(void)
