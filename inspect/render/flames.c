@@ -17,24 +17,33 @@
 #include "inspect/render/render.h"
 #include "inspect/symbols/shown.h"
 
+const struct ins_flame_kind ins_flame_fibers = {
+	.number = {"fibers", "count", "fibers"},
+	.time = {"age", "nanoseconds", "ages of fibers"},
+	.one = "fiber",
+};
+
 struct ins_flames {
+	const struct ins_flame_kind *kind;
+	struct ins_flame_span span;
 	struct ins_texts *names; /* "name\nfile": neither has a newline */
 	struct ins_flame_function *functions;
 	size_t functions_count, functions_room;
 	struct ins_flame *at;
 	size_t count, room;
-	uint64_t fibers, age;
+	uint64_t number, time;
 	struct ins_flame_call *calls; /* of the stack that is being added, innermost first */
 	size_t depth, calls_room;
 };
 
-int ins_flames_new(struct ins_flames **ret)
+int ins_flames_new(const struct ins_flame_kind *kind, struct ins_flames **ret)
 {
 	struct ins_flames *f = calloc(1, sizeof *f);
 
 	*ret = f;
 	if (!f)
 		return -ENOMEM;
+	f->kind = kind;
 	if (ins_texts_new(&f->names) == 0)
 		return 0;
 	free(f);
@@ -61,7 +70,7 @@ void ins_flames_free(struct ins_flames *flames)
 
 static uint64_t sum(uint64_t a, uint64_t b)
 {
-	return a > INT64_MAX - b ? INT64_MAX : a + b;
+	return a > INT64_MAX || b > INT64_MAX - a ? INT64_MAX : a + b;
 }
 
 /* Make room for one more element. */
@@ -166,6 +175,14 @@ static int put_frames(struct ins_flames *f, const struct ins_walk *walk,
 	return rc;
 }
 
+/* What stands for the outermost frames that are not there. */
+static int put_rest(struct ins_flames *f, const struct ins_walk *walk)
+{
+	int rc = walk->left ? put(f, "[left out]", NULL, 0) : 0;
+
+	return rc == 0 && walk->truncated ? put(f, "[truncated]", NULL, 0) : rc;
+}
+
 static int put_group(struct ins_flames *f, const struct fib_layout *layout,
 		     const struct ins_group *group, bool keyed, struct ins_symbols *symbols)
 {
@@ -178,10 +195,8 @@ static int put_group(struct ins_flames *f, const struct fib_layout *layout,
 			 ins_words_state(layout, group->fiber.row.state));
 		rc = put(f, state, NULL, 0);
 	}
-	if (rc == 0 && walk->left)
-		rc = put(f, "[left out]", NULL, 0);
-	if (rc == 0 && walk->truncated)
-		rc = put(f, "[truncated]", NULL, 0);
+	if (rc == 0)
+		rc = put_rest(f, walk);
 	if (rc == 0 && keyed)
 		rc = put(f, group->key ? group->key->text : "[none]", NULL, 0);
 	return rc;
@@ -212,25 +227,52 @@ static uint64_t age_of(const struct ins_group *group)
 int ins_flames_add(struct ins_flames *flames, const struct fib_layout *layout,
 		   const struct ins_group *group, bool keyed, struct ins_symbols *symbols)
 {
-	struct ins_flame *at = grown(flames->at, flames->count, &flames->room, sizeof *at);
-	struct ins_flame flame = {.fibers = group->count, .age = age_of(group)};
 	int rc;
+
+	ins_flames_begin(flames);
+	rc = put_group(flames, layout, group, keyed, symbols);
+	return rc < 0 ? rc : ins_flames_end(flames, group->count, age_of(group));
+}
+
+void ins_flames_begin(struct ins_flames *flames)
+{
+	flames->depth = 0;
+}
+
+int ins_flames_put_walk(struct ins_flames *flames, const struct ins_walk *walk,
+			struct ins_symbols *symbols)
+{
+	const int rc = put_frames(flames, walk, symbols);
+
+	return rc < 0 ? rc : put_rest(flames, walk);
+}
+
+int ins_flames_put_name(struct ins_flames *flames, const char *name)
+{
+	return put(flames, name, NULL, 0);
+}
+
+int ins_flames_end(struct ins_flames *flames, uint64_t number, uint64_t time)
+{
+	struct ins_flame *at = grown(flames->at, flames->count, &flames->room, sizeof *at);
+	struct ins_flame flame = {.number = number, .time = sum(time, 0)};
 
 	if (!at)
 		return -ENOMEM;
 	flames->at = at;
-	flames->depth = 0;
-	rc = put_group(flames, layout, group, keyed, symbols);
-	if (rc < 0)
-		return rc;
 	flame.depth = flames->depth;
 	flame.calls = turned(flames);
 	if (!flame.calls)
 		return -ENOMEM;
 	at[flames->count++] = flame;
-	flames->fibers += flame.fibers;
-	flames->age = sum(flames->age, flame.age);
+	flames->number += flame.number;
+	flames->time = sum(flames->time, flame.time);
 	return 0;
+}
+
+void ins_flames_set_span(struct ins_flames *flames, struct ins_flame_span span)
+{
+	flames->span = span;
 }
 
 size_t ins_flames_count(const struct ins_flames *flames)
@@ -253,12 +295,22 @@ const struct ins_flame_function *ins_flames_function(const struct ins_flames *fl
 	return &flames->functions[i];
 }
 
-uint64_t ins_flames_fibers(const struct ins_flames *flames)
+uint64_t ins_flames_number(const struct ins_flames *flames)
 {
-	return flames->fibers;
+	return flames->number;
 }
 
-uint64_t ins_flames_age(const struct ins_flames *flames)
+uint64_t ins_flames_time(const struct ins_flames *flames)
 {
-	return flames->age;
+	return flames->time;
+}
+
+const struct ins_flame_kind *ins_flames_kind(const struct ins_flames *flames)
+{
+	return flames->kind;
+}
+
+struct ins_flame_span ins_flames_span(const struct ins_flames *flames)
+{
+	return flames->span;
 }

@@ -6,7 +6,8 @@
  * last blank. Function names may contain both ("operator;", "f(int, char)"). So a semicolon becomes
  * a colon and a blank becomes an underscore.
  *
- * Stacks with the same names are one line (two calls in one function, two states at one place).
+ * Stacks with the same names are one line (two calls in one function, two states at one place). The
+ * count is the more important value: of a profile, its time in ns.
  */
 #include "inspect/render/render_flames.h"
 
@@ -35,7 +36,9 @@ static int add(struct ins_texts *lines, const struct ins_flames *flames,
 			fputc(';', out);
 		put_name(out, ins_flames_function(flames, flame->calls[i].function)->name);
 	}
-	if (fclose(out) != 0 || !ins_texts_add(lines, text, flame->fibers))
+	if (fclose(out) != 0 ||
+	    !ins_texts_add(lines, text,
+			   ins_flames_kind(flames)->by_time ? flame->time : flame->number))
 		rc = -ENOMEM;
 	free(text);
 	return rc;

@@ -20,15 +20,18 @@
 #define GZIP (15 + 16) /* deflateInit2's window: the largest, with gzip's header */
 
 /* Field numbers. */
-enum { PROFILE_TYPE = 1, PROFILE_SAMPLE = 2, PROFILE_LOCATION = 4, PROFILE_FUNCTION = 5 };
-enum { PROFILE_TEXT = 6, PROFILE_COMMENT = 13, PROFILE_DEFAULT = 14 };
+enum { PROFILE_TYPE = 1, PROFILE_SAMPLE = 2, PROFILE_MAPPING = 3, PROFILE_LOCATION = 4 };
+enum { PROFILE_FUNCTION = 5 };
+enum { PROFILE_TEXT = 6, PROFILE_TIME = 9, PROFILE_DURATION = 10, PROFILE_PERIOD_TYPE = 11 };
+enum { PROFILE_PERIOD = 12, PROFILE_COMMENT = 13, PROFILE_DEFAULT = 14 };
 enum { TYPE_NAME = 1, TYPE_UNIT = 2 };
 enum { SAMPLE_LOCATION = 1, SAMPLE_VALUE = 2 };
-enum { LOCATION_ID = 1, LOCATION_LINE = 4, LINE_FUNCTION = 1, LINE_LINE = 2 };
+enum { MAPPING_ID = 1, MAPPING_FILE = 5, MAPPING_HAS_FUNCTIONS = 7, MAPPING_HAS_ALL = 10 };
+enum { LOCATION_ID = 1, LOCATION_MAPPING = 2, LOCATION_LINE = 4, LINE_FUNCTION = 1, LINE_LINE = 2 };
 enum { FUNCTION_ID = 1, FUNCTION_NAME = 2, FUNCTION_SYSTEM_NAME = 3, FUNCTION_FILE = 4 };
 
 /* Texts that every profile has; those of functions follow. */
-enum { TEXT_NONE, TEXT_FIBERS, TEXT_COUNT, TEXT_AGE, TEXT_NANOSECONDS, TEXT_TITLE, TEXTS };
+enum { TEXT_NONE, TEXT_NUMBER, TEXT_NUMBER_UNIT, TEXT_TIME, TEXT_TIME_UNIT, TEXT_TITLE, TEXTS };
 
 struct bytes {
 	unsigned char *at;
@@ -139,11 +142,11 @@ static uint64_t location_of(const struct pprof *p, const struct ins_flame_call *
 	return (uint64_t)(at - p->places) + 1;
 }
 
-static void put_type(struct pprof *p, uint64_t name, uint64_t unit)
+static void put_type(struct pprof *p, unsigned field, uint64_t name, uint64_t unit)
 {
 	add_number(&p->part, TYPE_NAME, name);
 	add_number(&p->part, TYPE_UNIT, unit);
-	add_part(&p->out, PROFILE_TYPE, &p->part);
+	add_part(&p->out, field, &p->part);
 }
 
 static void put_sample(struct pprof *p, const struct ins_flame *f)
@@ -153,8 +156,8 @@ static void put_sample(struct pprof *p, const struct ins_flame *f)
 	while (i-- > 0)
 		add_varint(&p->inner, location_of(p, &f->calls[i]));
 	add_part(&p->part, SAMPLE_LOCATION, &p->inner);
-	add_varint(&p->inner, f->fibers);
-	add_varint(&p->inner, f->age);
+	add_varint(&p->inner, f->number);
+	add_varint(&p->inner, f->time);
 	add_part(&p->part, SAMPLE_VALUE, &p->inner);
 	add_part(&p->out, PROFILE_SAMPLE, &p->part);
 }
@@ -162,6 +165,8 @@ static void put_sample(struct pprof *p, const struct ins_flame *f)
 static void put_location(struct pprof *p, size_t i)
 {
 	add_number(&p->part, LOCATION_ID, i + 1);
+	if (ins_flames_span(p->flames).program)
+		add_number(&p->part, LOCATION_MAPPING, 1);
 	add_number(&p->inner, LINE_FUNCTION, p->places[i].function + 1);
 	if (p->places[i].line > 0)
 		add_number(&p->inner, LINE_LINE, (uint64_t)p->places[i].line);
@@ -181,9 +186,29 @@ static void put_function(struct pprof *p, size_t i)
 	add_part(&p->out, PROFILE_FUNCTION, &p->part);
 }
 
+/*
+ * The program as a mapping of no addresses, all of whose names are known: pprof then shows its name
+ * and looks for no file. The name is the last text.
+ */
+static void put_mapping(struct pprof *p)
+{
+	unsigned has;
+
+	if (!ins_flames_span(p->flames).program)
+		return;
+	add_number(&p->part, MAPPING_ID, 1);
+	add_number(&p->part, MAPPING_FILE, TEXTS + 2 * ins_flames_functions(p->flames));
+	for (has = MAPPING_HAS_FUNCTIONS; has <= MAPPING_HAS_ALL; has++)
+		add_number(&p->part, has, 1);
+	add_part(&p->out, PROFILE_MAPPING, &p->part);
+}
+
 static void put_texts(struct pprof *p, const char *title)
 {
-	const char *const fixed[TEXTS] = {"", "fibers", "count", "age", "nanoseconds", title};
+	const struct ins_flame_kind *kind = ins_flames_kind(p->flames);
+	const char *const program = ins_flames_span(p->flames).program;
+	const char *const fixed[TEXTS] = {
+		"", kind->number.name, kind->number.unit, kind->time.name, kind->time.unit, title};
 	size_t i;
 
 	for (i = 0; i < TEXTS; i++)
@@ -195,23 +220,44 @@ static void put_texts(struct pprof *p, const char *title)
 		add_bytes(&p->out, PROFILE_TEXT, f->name, strlen(f->name));
 		add_bytes(&p->out, PROFILE_TEXT, file, strlen(file));
 	}
+	if (program)
+		add_bytes(&p->out, PROFILE_TEXT, program, strlen(program));
+}
+
+/* When it was made, and how often; a picture of one moment has none of it. */
+static void put_span(struct pprof *p)
+{
+	const struct ins_flame_kind *kind = ins_flames_kind(p->flames);
+	const struct ins_flame_span span = ins_flames_span(p->flames);
+
+	if (span.began > 0)
+		add_number(&p->out, PROFILE_TIME, (uint64_t)span.began);
+	if (span.took > 0)
+		add_number(&p->out, PROFILE_DURATION, (uint64_t)span.took);
+	if (!kind->period)
+		return;
+	put_type(p, PROFILE_PERIOD_TYPE, TEXT_TIME, TEXT_TIME_UNIT);
+	add_number(&p->out, PROFILE_PERIOD, (uint64_t)kind->period);
 }
 
 static void put_all(struct pprof *p, const char *title)
 {
 	size_t i;
 
-	put_type(p, TEXT_FIBERS, TEXT_COUNT);
-	put_type(p, TEXT_AGE, TEXT_NANOSECONDS);
+	put_type(p, PROFILE_TYPE, TEXT_NUMBER, TEXT_NUMBER_UNIT);
+	put_type(p, PROFILE_TYPE, TEXT_TIME, TEXT_TIME_UNIT);
 	for (i = 0; i < ins_flames_count(p->flames); i++)
 		put_sample(p, ins_flames_at(p->flames, i));
+	put_mapping(p);
 	for (i = 0; i < p->places_count; i++)
 		put_location(p, i);
 	for (i = 0; i < ins_flames_functions(p->flames); i++)
 		put_function(p, i);
 	put_texts(p, title);
 	add_number(&p->out, PROFILE_COMMENT, TEXT_TITLE);
-	add_number(&p->out, PROFILE_DEFAULT, TEXT_FIBERS);
+	add_number(&p->out, PROFILE_DEFAULT,
+		   ins_flames_kind(p->flames)->by_time ? TEXT_TIME : TEXT_NUMBER);
+	put_span(p);
 }
 
 /* zlib counts in 32 bits, so compress in pieces. */

@@ -4,7 +4,7 @@
  *
  * Format: https://www.speedscope.app/file-format-schema.json
  *
- * Two profiles of the same samples: the number of fibers at a place, and the sum of their ages.
+ * Two profiles of the same samples, one for each value: fibers at a place, and the sum of their ages.
  */
 #include "inspect/render/render_flames.h"
 
@@ -47,28 +47,30 @@ static void put_samples(FILE *out, const struct ins_flames *flames)
 	fputs("],\n", out);
 }
 
-static void put_profile(FILE *out, const struct ins_flames *flames, bool age)
+static void put_profile(FILE *out, const struct ins_flames *flames, bool time)
 {
+	const struct ins_flame_kind *kind = ins_flames_kind(flames);
 	size_t i;
 
 	fprintf(out,
 		"{\"type\":\"sampled\",\"name\":\"%s\",\"unit\":\"%s\",\"startValue\":0,"
 		"\"endValue\":%" PRIu64 ",\n",
-		age ? "ages of fibers" : "fibers", age ? "nanoseconds" : "none",
-		age ? ins_flames_age(flames) : ins_flames_fibers(flames));
+		time ? kind->time.title : kind->number.title, time ? "nanoseconds" : "none",
+		time ? ins_flames_time(flames) : ins_flames_number(flames));
 	put_samples(out, flames);
 	fputs("\"weights\":[", out);
 	for (i = 0; i < ins_flames_count(flames); i++)
 		fprintf(out, "%s%" PRIu64, i ? "," : "",
-			age ? ins_flames_at(flames, i)->age : ins_flames_at(flames, i)->fibers);
+			time ? ins_flames_at(flames, i)->time : ins_flames_at(flames, i)->number);
 	fputs("]}", out);
 }
 
 int ins_speedscope_put(FILE *out, const struct ins_flames *flames, const char *title)
 {
 	fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n"
-	      "\"exporter\":\"libfiber " FIBER_VERSION "\",\n\"activeProfileIndex\":0,\n\"name\":",
+	      "\"exporter\":\"libfiber " FIBER_VERSION "\",\n",
 	      out);
+	fprintf(out, "\"activeProfileIndex\":%d,\n\"name\":", ins_flames_kind(flames)->by_time);
 	ins_json_put_text(out, title);
 	fputs(",\n", out);
 	put_functions(out, flames);

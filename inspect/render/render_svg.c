@@ -3,7 +3,7 @@
  * render_svg.c - write a flame graph as one SVG file
  *
  * Stacks that start with the same functions share their frames. Sorted by names, they are adjacent,
- * and a frame is as wide as its number of fibers. The graph is complete without the script, which
+ * and a frame is as wide as its number of fibers, or its time. The graph is complete without the script, which
  * only zooms, searches and shortens names to fit.
  *
  * Names come from the program. They are escaped for terminals already; XML's special characters are
@@ -64,7 +64,9 @@ static const char script[] =
 	"\t\tif (hit && f.at >= end) { hits += f.n; end = f.at + f.n; }\n"
 	"\t}\n"
 	"\tdocument.getElementById(\"matched\").textContent = re === null ? \"\" :\n"
-	"\t\t\"matched: \" + hits + \" of \" + all.n + \" fibers\";\n"
+	"\t\t\"matched: \" + (root.dataset.unit ? hits + \" of \" + all.n + \" \" + "
+	"root.dataset.unit :\n"
+	"\t\t(hits / all.n * 100).toFixed(2) + \"%\");\n"
 	"}\n"
 	"for (const f of frames) f.g.addEventListener(\"click\", () => zoom(f));\n"
 	"document.getElementById(\"reset\").addEventListener(\"click\", () => zoom(all));\n"
@@ -76,11 +78,12 @@ struct svg {
 	const struct ins_flames *flames;
 	const struct ins_flame **sorted;
 	size_t count, depth; /* of stacks; of the deepest stack */
-	uint64_t fibers;
+	uint64_t width;	     /* of all stacks together */
 };
 
 /*
- * Remaining frames of one level: the stacks from `at` to `end`; stack `at` starts at fiber `left`.
+ * Remaining frames of one level: the stacks from `at` to `end`; stack `at` starts at `left`, in the
+ * unit of widths.
  */
 struct level {
 	size_t at, end;
@@ -131,11 +134,18 @@ static void put_text(FILE *out, const char *text, size_t most)
 		fputs("..", out);
 }
 
-static void put_frame(const struct svg *s, const char *name, size_t depth, uint64_t at, uint64_t n,
-		      uint64_t age)
+/* The width of values: fibers, or ns. */
+static uint64_t width_of(const struct svg *s, uint64_t number, uint64_t time)
 {
-	const double x = MARGIN + (double)at / (double)s->fibers * WIDTH;
-	const double w = (double)n / (double)s->fibers * WIDTH;
+	return ins_flames_kind(s->flames)->by_time ? time : number;
+}
+
+static void put_frame(const struct svg *s, const char *name, size_t depth, uint64_t at,
+		      uint64_t number, uint64_t time)
+{
+	const uint64_t n = width_of(s, number, time);
+	const double x = MARGIN + (double)at / (double)s->width * WIDTH;
+	const double w = (double)n / (double)s->width * WIDTH;
 	const size_t y = TOP + (s->depth - depth) * ROW;
 	unsigned hash = 5381;
 	const char *c;
@@ -149,11 +159,12 @@ static void put_frame(const struct svg *s, const char *name, size_t depth, uint6
 		depth, at, n);
 	put_text(s->out, name, SIZE_MAX);
 	fprintf(s->out,
-		" (%" PRIu64 " fiber%s, %.2f%%, together %s)</title>"
+		" (%" PRIu64 " %s%s, %.2f%%, together %s)</title>"
 		"<rect x=\"%.3f\" y=\"%zu\" width=\"%.3f\" height=\"%d\" fill=\"rgb(%u,%u,%u)\"/>"
 		"<text x=\"%.3f\" y=\"%zu\">",
-		n, n == 1 ? "" : "s", (double)n * 100 / (double)s->fibers,
-		ins_duration_text((int64_t)age, words, sizeof words), x, y, w, ROW - 1,
+		number, ins_flames_kind(s->flames)->one, number == 1 ? "" : "s",
+		(double)n * 100 / (double)s->width,
+		ins_duration_text((int64_t)time, words, sizeof words), x, y, w, ROW - 1,
 		205 + hash % 50, 60 + hash / 50 % 150, hash / 7500 % 55, x + 3, y + 12);
 	if (w - 6 >= 3 * GLYPH)
 		put_text(s->out, name, (size_t)((w - 6) / GLYPH));
@@ -161,26 +172,33 @@ static void put_frame(const struct svg *s, const char *name, size_t depth, uint6
 }
 
 /*
- * Print the next frame of a level and move level->at past the stacks that share it. Returns the
- * fiber where the frame starts.
+ * Print the next frame of a level and move level->at past the stacks that share it. Returns where
+ * the frame starts.
  */
 static uint64_t put_next(const struct svg *s, struct level *level, size_t depth)
 {
 	const char *name = name_at(s->flames, s->sorted[level->at], depth);
 	const uint64_t left = level->left;
-	uint64_t n = 0, age = 0;
+	uint64_t number = 0, time = 0;
 
 	for (; level->at < level->end; level->at++) {
 		const struct ins_flame *f = s->sorted[level->at];
 
 		if (strcmp(name_at(s->flames, f, depth), name) != 0)
 			break;
-		n += f->fibers;
-		age = age > INT64_MAX - f->age ? INT64_MAX : age + f->age;
+		number += f->number;
+		time = time > INT64_MAX - f->time ? INT64_MAX : time + f->time;
 	}
-	put_frame(s, name, depth + 1, left, n, age);
-	level->left += n;
+	put_frame(s, name, depth + 1, left, number, time);
+	level->left += width_of(s, number, time);
 	return left;
+}
+
+static void pass(const struct svg *s, struct level *level)
+{
+	const struct ins_flame *f = s->sorted[level->at++];
+
+	level->left += width_of(s, f->number, f->time);
 }
 
 /* Print all frames; the frames on top of a frame follow it. */
@@ -196,7 +214,7 @@ static int put_frames(const struct svg *s)
 		l = &levels[depth];
 		/* Stacks that end at a lower level come first; the space above them is empty. */
 		while (l->at < l->end && s->sorted[l->at]->depth <= depth)
-			l->left += s->sorted[l->at++]->fibers;
+			pass(s, l);
 		if (l->at < l->end) {
 			struct level above = {.at = l->at};
 
@@ -214,16 +232,17 @@ static int put_frames(const struct svg *s)
 static void put_head(const struct svg *s, const char *title)
 {
 	const size_t height = TOP + (s->depth + 1) * ROW + 10;
+	const char *unit = ins_flames_kind(s->flames)->by_time ? "" : " data-unit=\"fibers\"";
 
 	fprintf(s->out,
 		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"1200\" height=\"%zu\" "
-		"viewBox=\"0 0 1200 %zu\">\n"
+		"viewBox=\"0 0 1200 %zu\"%s>\n"
 		"<style>text { font: 12px monospace; fill: #000; pointer-events: none }\n"
 		".b { fill: #44f; cursor: pointer; pointer-events: all } .f { cursor: pointer }\n"
 		".f:hover rect { stroke: #000 } .hit rect { fill: #d6f }</style>\n"
 		"<rect width=\"1200\" height=\"%zu\" fill=\"#fff\"/>\n<text x=\"10\" y=\"20\">",
-		height, height, height);
+		height, height, unit, height);
 	put_text(s->out, title, 120);
 	fputs("</text>\n"
 	      "<text id=\"search\" class=\"b\" x=\"10\" y=\"40\">search</text>\n"
@@ -247,9 +266,11 @@ int ins_svg_put(FILE *out, const struct ins_flames *flames, const char *title)
 			s.depth = s.sorted[i]->depth;
 	}
 	qsort_r(s.sorted, s.count, sizeof *s.sorted, by_names, (void *)flames);
-	s.fibers = ins_flames_fibers(flames) ? ins_flames_fibers(flames) : 1;
+	s.width = width_of(&s, ins_flames_number(flames), ins_flames_time(flames));
+	if (!s.width)
+		s.width = 1;
 	put_head(&s, title);
-	put_frame(&s, "all", 0, 0, ins_flames_fibers(flames), ins_flames_age(flames));
+	put_frame(&s, "all", 0, 0, ins_flames_number(flames), ins_flames_time(flames));
 	rc = put_frames(&s);
 	fprintf(out, "<script><![CDATA[\n%s]]></script>\n</svg>\n", script);
 	free(s.sorted);

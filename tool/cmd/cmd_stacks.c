@@ -216,7 +216,7 @@ static int ask(struct stacks *s, struct ins_request *request)
 	if (rc == 0)
 		rc = tool_details_begin(&s->details, s->source->modules);
 	if (rc == 0 && s->arguments->given & (TOOL_TAKES(TOOL_OPT_FOLDED) | TOOL_TAKES_FLAMES))
-		rc = ins_flames_new(&s->flames);
+		rc = ins_flames_new(&ins_flame_fibers, &s->flames);
 	if (rc == 0)
 		rc = ins_source_read(s->source, request, take, s, &summary, &error);
 	if (rc == 0)

@@ -33,7 +33,7 @@ static inline void flame_all(bool keyed)
 	size_t i;
 
 	ins_flames_free(flames);
-	assert_int_equal(ins_flames_new(&flames), 0);
+	assert_int_equal(ins_flames_new(&ins_flame_fibers, &flames), 0);
 	ins_groups_sort(groups);
 	for (i = 0; i < ins_groups_count(groups); i++)
 		assert_int_equal(

@@ -35,11 +35,11 @@ static void test_fibers_and_ages_are_summed(void **state)
 	fiber.row.age = INT64_MAX;
 	add(NULL);
 	flame_all(false);
-	assert_int_equal(ins_flames_at(flames, 0)->fibers, 3);
-	assert_int_equal(ins_flames_at(flames, 0)->age, 12);
-	assert_int_equal(ins_flames_fibers(flames), 4);
+	assert_int_equal(ins_flames_at(flames, 0)->number, 3);
+	assert_int_equal(ins_flames_at(flames, 0)->time, 12);
+	assert_int_equal(ins_flames_number(flames), 4);
 	/* The sum saturates at INT64_MAX. */
-	assert_int_equal(ins_flames_age(flames), INT64_MAX);
+	assert_int_equal(ins_flames_time(flames), INT64_MAX);
 }
 
 static void test_what_is_missing_is_a_frame_of_its_own(void **state)
@@ -77,7 +77,7 @@ static void test_of_nothing_there_is_nothing(void **state)
 	(void)state;
 	flame_all(false);
 	assert_int_equal(ins_flames_count(flames), 0);
-	assert_int_equal(ins_flames_fibers(flames), 0);
+	assert_int_equal(ins_flames_number(flames), 0);
 }
 
 int main(void)

@@ -56,6 +56,48 @@ static void test_a_profile_is_these_bytes(void **state)
 	assert_memory_equal(bytes, expected, length);
 }
 
+static const struct ins_flame_kind profile = {
+	.number = {"s", "count", "samples"},
+	.time = {"c", "ns", "CPU time"},
+	.one = "sample",
+	.by_time = true,
+	.period = 10,
+};
+
+/* A profile says when it was made, of which program, and how often; its default is the time. */
+static void test_a_profile_of_some_time_is_these_bytes(void **state)
+{
+	static const char expected[] =
+		"\x0a\x04\x08\x01\x10\x02"		   /* sample_type: s, count */
+		"\x0a\x04\x08\x03\x10\x04"		   /* c, ns */
+		"\x12\x08\x0a\x02\x01\x02\x12\x02\x07\x09" /* sample: innermost first; 7, 9 */
+		"\x1a\x0c\x08\x01\x28\x0a\x38\x01\x40\x01\x48\x01\x50\x01" /* mapping 1 */
+		"\x22\x08\x08\x01\x10\x01\x22\x02\x08\x01" /* location 1: mapping 1, function 1 */
+		"\x22\x08\x08\x02\x10\x01\x22\x02\x08\x02"
+		"\x2a\x08\x08\x01\x10\x06\x18\x06\x20\x07"
+		"\x2a\x08\x08\x02\x10\x08\x18\x08\x20\x09"
+		"\x32\x00\x32\x01s\x32\x05"
+		"count\x32\x01"
+		"c\x32\x02ns\x32\x01t\x32\x05"
+		"0x100\x32\x00\x32\x03"
+		"[a]\x32\x00\x32\x04prog"
+		"\x68\x05\x70\x03"		    /* comment, default_sample_type */
+		"\x48\x05\x50\x06"		    /* time_nanos, duration_nanos */
+		"\x5a\x04\x08\x03\x10\x04\x60\x0a"; /* period_type: c, ns; period 10 */
+
+	(void)state;
+	assert_int_equal(ins_flames_new(&profile, &flames), 0);
+	ins_flames_set_span(flames, (struct ins_flame_span){5, 6, "prog"});
+	walk.count = 1;
+	ins_flames_begin(flames);
+	assert_int_equal(ins_flames_put_walk(flames, &walk, symbols), 0);
+	assert_int_equal(ins_flames_put_name(flames, "[a]"), 0);
+	assert_int_equal(ins_flames_end(flames, 7, 9), 0);
+	unpack();
+	assert_int_equal(length, sizeof expected - 1);
+	assert_memory_equal(bytes, expected, length);
+}
+
 static void test_many_stacks_are_more_than_a_piece(void **state)
 {
 	char key[64];
@@ -76,6 +118,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		FLAMED_TEST(test_a_profile_is_these_bytes),
+		FLAMED_TEST(test_a_profile_of_some_time_is_these_bytes),
 		FLAMED_TEST(test_many_stacks_are_more_than_a_piece),
 	};
 
