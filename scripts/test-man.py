@@ -16,6 +16,8 @@ Reads man/*.3, the public headers and examples/. Prints TAP:
   commands     fiberctl(1) has every command, with its line in SYNOPSIS, every topic and every option that
                `fiberctl --help` and the help of each command name, and no other; fibertrace(1), fibertest(1) and
                fiberize(1) likewise
+  serve        fiberctl-serve(1) has the options of `fiberctl help serve`, and the paths of docs/schema/openapi.json, each
+               with its parameters
 
 A comment before a block in EXAMPLES gives its origin: `.\\" from 01_hello.c` for lines of that file, which may
 be less indented; `.\\" printed by 01_hello`, perhaps with arguments, for lines of its output, in which numbers may differ. `.\\" program book` is a
@@ -23,6 +25,7 @@ whole program, linked with libfiber-test, and `.\\" printed by program book` its
 folder is $FIBER_BUILD. At the end, offences of each kind are planted in a copy and must be found.
 """
 import functools
+import json
 import os
 import pathlib
 import re
@@ -245,6 +248,7 @@ def check_tree(root, offer):
             yield "synopsis", f"{name} is in {len(where.get(name, []))} pages, should be in one"
     yield from (("tried", text) for text in check_tried(root))
     yield from (("table", text) for text in check_table(root))
+    yield from (("serve", text) for text in check_serve(root))
 
 
 def check_table(root):
@@ -313,7 +317,44 @@ def check_tool(root, page, offers):
         yield f"--{name}: an option that is not in the page, or no option"
 
 
-CHECKS = ["synopsis", "names", "sections", "concurrency", "examples", "tried", "table", "index", "commands"]
+def described(lines):
+    """The paths of fiberctl-serve(1) with the words that are marked as parameters below each."""
+    found, path = {}, None
+    for line in lines:
+        if line.startswith(".It Pa /"):
+            path = line[7:].replace("PROGRAM", "{program}").replace("ID", "{recording}")
+            found.setdefault(path, set())
+        elif line.startswith((".It", ".El", ".Ss")):
+            path = None
+        elif path and line.startswith(".Va "):
+            found[path] |= set(re.findall(r"[a-z-]+", line[4:]))
+    return found
+
+
+def check_serve(root):
+    """Yield where fiberctl-serve(1) differs from the help, and from the paths and parameters of the server."""
+    page = root / "man/fiberctl-serve.1"
+    helped = set(re.findall(r"^      --([a-z-]+)", tool("fiberctl", "help", "serve"), flags=re.M))
+    for name in helped ^ set(re.findall(r"^\.It Fl -([a-z-]+)", page.read_text(), flags=re.M)):
+        yield f"--{name}: an option that is not in the page, or no option"
+    api = json.loads((root / "docs/schema/openapi.json").read_text())
+    there = {}
+    for path, item in api["paths"].items():
+        refs = [p for operation in item.values() for p in operation.get("parameters", [])]
+        refs = [api["components"]["parameters"][p["$ref"].rpartition("/")[2]] if "$ref" in p else p for p in refs]
+        there[path] = {p["name"] for p in refs if p["in"] == "query"} - {"after"}
+    del there["/"]  # it has a section of its own
+    here = described(line for name, lines in sections(page) if name == "DESCRIPTION" for line in lines)
+    for path in sorted(set(here) ^ set(there)):
+        yield f"{path}: not in both the page and docs/schema/openapi.json"
+    for path in sorted(set(here) & set(there)):
+        # The text below the list of profiles has the parameter that they share.
+        missing = there[path] - here[path] - ({"process", "seconds"} if path.startswith("/debug/pprof/") else set())
+        for name in sorted(missing | (here[path] - there[path])):
+            yield f"{path}: parameter {name}: not in both the page and docs/schema/openapi.json"
+
+
+CHECKS = ["synopsis", "names", "sections", "concurrency", "examples", "tried", "table", "index", "commands", "serve"]
 # Offences of each kind: check, file, text in it, replacement.
 PLANTED = [
     ("synopsis", "man/fiber_chan.3", '"const void *elem"', '"void *elem"'),
@@ -342,6 +383,10 @@ PLANTED = [
     ("commands", "man/fibertrace.1", ".It Cm tree\n", ".It Cm forest\n"),
     ("commands", "man/fiberctl.1", ".It Fl a , Fl -all\n", ".It Fl a , Fl -every\n"),
     ("commands", "man/fiberctl.1", ".It Cm help wait-kinds\n", ".It Cm help waits\n"),
+    ("serve", "man/fiberctl-serve.1", ".It Fl -token-file Ar file\n", ".It Fl -token Ar file\n"),
+    ("serve", "man/fiberctl-serve.1", ".It Pa /api/v1/session\n", ".It Pa /api/v1/sessions\n"),
+    ("serve", "man/fiberctl-serve.1", ".Va where , sort , limit , group-by , columns .\n", ".Va where , sort , limit , columns .\n"),
+    ("serve", "docs/schema/openapi.json", '"/debug/pprof/mutex": {', '"/debug/pprof/locks": {'),
 ]
 
 
@@ -353,7 +398,8 @@ def self_test(offer):
             for part in ["man", "examples", "libfiber/include/fiber", "libfiber-test/include/fiber",
                          "libfiber-tls/include/fiber"]:
                 shutil.copytree(ROOT / part, root / part)
-            for file in ["tests/cli/test_examples.c", "tests/cli/test_explore_examples.c", "docs/testing.md"]:
+            for file in ["tests/cli/test_examples.c", "tests/cli/test_explore_examples.c", "docs/testing.md",
+                         "docs/schema/openapi.json"]:
                 (root / file).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(ROOT / file, root / file)
             text = (root / name).read_text()

@@ -43,13 +43,27 @@ static bool is_host(const char *text, const char *name, unsigned port)
 	return strcmp(text + n, number) == 0 || (port == 80 && !text[n]);
 }
 
+/* Whether `text` is a name of this machine for itself, with any port or none. */
+static bool is_local(const char *text)
+{
+	static const char *const names[] = {"localhost", "127.0.0.1", "[::1]"};
+	size_t i, n;
+
+	for (i = 0; i < sizeof names / sizeof names[0]; i++) {
+		n = strlen(names[i]);
+		if (strncasecmp(text, names[i], n) == 0 && (!text[n] || text[n] == ':'))
+			return true;
+	}
+	return false;
+}
+
 static bool is_ours(const struct serve_access *access, const char *host)
 {
 	if (access->token[0])
 		return true;
-	/* Browsers cannot connect to a UNIX socket, so there is nothing to protect. */
+	/* A browser reaches a UNIX socket through a forwarded port, which ssh -L may choose freely. */
 	if (!access->host[0])
-		return true;
+		return is_local(host);
 	return is_host(host, access->host, access->port) ||
 	       (access->loopback && is_host(host, "localhost", access->port));
 }
