@@ -11,7 +11,7 @@ lacking() {
 	for program in cc c++ pkg-config gdb gcore lldb debuginfod chromium zstd xz gzip strip setarch bash clang-format clang-tidy cppcheck mandoc python3 zsh fish dot valgrind openssl curl nginx prometheus promtool; do
 		command -v $program >/dev/null 2>&1 || echo $program
 	done
-	for library in libunwind-generic libdw libelf jansson ncursesw libzstd liblzma zlib cmocka liburing libssl; do
+	for library in libunwind-generic libdw libelf jansson ncursesw libzstd liblzma zlib cmocka liburing libssl libmicrohttpd; do
 		pkg-config --exists $library 2>/dev/null || echo $library
 	done
 	python3 -c 'import jsonschema' 2>/dev/null || echo python3-jsonschema
@@ -29,22 +29,23 @@ if ! command -v dpkg-query >/dev/null 2>&1; then
 	[ -n "$missing" ] || exit 0
 	echo "make deps: missing: $missing" >&2
 	cat >&2 <<'EOT'
-This system is not Debian or one of its relatives; install these and go on:
+This system is not Debian or one of its relatives; install these and go on. The drawings of 'fiberctl serve' need d3, which Debian has
+as node-d3 (/usr/share/nodejs/d3/dist/d3.min.js); without it the rest is built.
   Fedora, RHEL:  gcc gcc-c++ make pkgconf libunwind-devel openssl openssl-devel curl nginx elfutils-devel elfutils-libelf-devel jansson-devel
-                 ncurses-devel binutils-devel libzstd-devel xz-devel zlib-devel libcmocka-devel http-parser-devel
+                 libmicrohttpd-devel ncurses-devel binutils-devel libzstd-devel xz-devel zlib-devel libcmocka-devel http-parser-devel
                  liburing-devel boost-devel systemtap-sdt-devel gdb lldb elfutils elfutils-debuginfod binutils util-linux
                  bash zstd xz clang compiler-rt clang-tools-extra cppcheck mandoc chromium python3 python3-jsonschema prometheus
                  zsh fish graphviz valgrind-devel; for SAN and libfiber-asan, -tsan: libasan libubsan libtsan
   Arch:          gcc make pkgconf libunwind openssl curl nginx elfutils debuginfod jansson ncurses binutils zstd xz zlib cmocka http-parser
-                 liburing boost gdb lldb util-linux bash clang compiler-rt cppcheck mandoc chromium python
+                 libmicrohttpd liburing boost gdb lldb util-linux bash clang compiler-rt cppcheck mandoc chromium python
                  python-jsonschema prometheus zsh fish graphviz valgrind
   Alpine:        gcc g++ musl-dev make pkgconf libunwind-dev openssl openssl-dev curl nginx elfutils-dev jansson-dev ncurses-dev binutils-dev zstd-dev
-                 xz-dev zlib-dev cmocka-dev http-parser-dev liburing-dev boost-dev gdb lldb elfutils binutils util-linux
+                 xz-dev zlib-dev cmocka-dev http-parser-dev libmicrohttpd-dev liburing-dev boost-dev gdb lldb elfutils binutils util-linux
                  bash coreutils zstd xz clang compiler-rt clang-extra-tools cppcheck mandoc chromium python3
                  py3-jsonschema zsh fish graphviz valgrind-dev
   openSUSE:      gcc gcc-c++ make pkgconf libunwind-devel openssl libopenssl-devel curl nginx libdw-devel libelf-devel libjansson-devel ncurses-devel
                  binutils-devel libzstd-devel xz-devel zlib-devel libcmocka-devel http-parser-devel liburing-devel
-                 libboost_context-devel systemtap-sdt-devel gdb lldb elfutils elfutils-debuginfod binutils util-linux
+                 libmicrohttpd-devel libboost_context-devel systemtap-sdt-devel gdb lldb elfutils elfutils-debuginfod binutils util-linux
                  bash zstd xz clang clang-tools cppcheck mandoc chromium python3 python3-jsonschema zsh fish graphviz
                  valgrind-devel; for SAN and libfiber-asan, -tsan: libasan8 libubsan1 libtsan2
 EOT
