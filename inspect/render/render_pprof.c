@@ -26,7 +26,8 @@ enum { PROFILE_TEXT = 6, PROFILE_TIME = 9, PROFILE_DURATION = 10, PROFILE_PERIOD
 enum { PROFILE_PERIOD = 12, PROFILE_COMMENT = 13, PROFILE_DEFAULT = 14 };
 enum { TYPE_NAME = 1, TYPE_UNIT = 2 };
 enum { SAMPLE_LOCATION = 1, SAMPLE_VALUE = 2 };
-enum { MAPPING_ID = 1, MAPPING_FILE = 5, MAPPING_HAS_FUNCTIONS = 7, MAPPING_HAS_ALL = 10 };
+enum { MAPPING_ID = 1, MAPPING_FILE = 5, MAPPING_FUNCTIONS = 7, MAPPING_FILES = 8 };
+enum { MAPPING_LINES = 9, MAPPING_INLINED = 10 };
 enum { LOCATION_ID = 1, LOCATION_MAPPING = 2, LOCATION_LINE = 4, LINE_FUNCTION = 1, LINE_LINE = 2 };
 enum { FUNCTION_ID = 1, FUNCTION_NAME = 2, FUNCTION_SYSTEM_NAME = 3, FUNCTION_FILE = 4 };
 
@@ -192,14 +193,14 @@ static void put_function(struct pprof *p, size_t i)
  */
 static void put_mapping(struct pprof *p)
 {
-	unsigned has;
-
 	if (!ins_flames_span(p->flames).program)
 		return;
 	add_number(&p->part, MAPPING_ID, 1);
 	add_number(&p->part, MAPPING_FILE, TEXTS + 2 * ins_flames_functions(p->flames));
-	for (has = MAPPING_HAS_FUNCTIONS; has <= MAPPING_HAS_ALL; has++)
-		add_number(&p->part, has, 1);
+	add_number(&p->part, MAPPING_FUNCTIONS, 1);
+	add_number(&p->part, MAPPING_FILES, 1);
+	add_number(&p->part, MAPPING_LINES, 1);
+	add_number(&p->part, MAPPING_INLINED, 1);
 	add_part(&p->out, PROFILE_MAPPING, &p->part);
 }
 
