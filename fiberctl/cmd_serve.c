@@ -181,6 +181,7 @@ const struct tool_command ctl_serve = {
 		   "fiberctl: serving on http://127.0.0.1:6060/\n",
 	.least = 0,
 	.most = TOOL_WORDS,
+	.live = true,
 	.options = TOOL_TAKES(TOOL_OPT_LISTEN) | TOOL_TAKES(TOOL_OPT_TOKEN_FILE) |
 		   TOOL_TAKES(TOOL_OPT_ALLOW_CHANGES),
 	.run = run,

@@ -100,8 +100,14 @@ static void test_completion_of_bash_offers_processes_and_settings_but_no_fibers(
 	expect_offered("policy crowd e", "<error>\n");
 	expect_offered("show crowd ''", "");
 	expect_offered("completion f", "<fish>\n");
+	expect_offered("serve cro", "<crowd>\n");
+	expect_offered("serve other cro", "<crowd>\n");
+	expect_offered("serve --allow-changes --listen 6060 cro", "<crowd>\n");
+	expect_offered("serve --listen cro", "");
+	expect_offered("serve /etc/passw", "");
 	/* An option whose argument is a file. */
 	expect_among("stacks crowd --svg /etc/passw", "</etc/passwd>\n");
+	expect_among("serve --token-file /etc/passw", "</etc/passwd>\n");
 	crowd_end(&crowd);
 }
 

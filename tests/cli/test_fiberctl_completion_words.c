@@ -15,6 +15,14 @@ static void test_shells_offer_the_words_of_closed_lists(void **state)
 	shells_expect("fiberctl list --json=", "lines");
 }
 
+static void test_shells_offer_serve_and_its_options(void **state)
+{
+	(void)state;
+	shells_expect("fiberctl ser", "serve");
+	shells_expect("fiberctl serve --", "--listen --token-file --allow-changes");
+	shells_refute("fiberctl list crowd --", "--listen");
+}
+
 static void test_shells_offer_fields(void **state)
 {
 	(void)state;
@@ -56,6 +64,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_shells_offer_the_words_of_closed_lists),
+		cmocka_unit_test(test_shells_offer_serve_and_its_options),
 		cmocka_unit_test(test_shells_offer_fields),
 		cmocka_unit_test(test_shells_offer_fields_and_their_words_in_an_expression),
 		cmocka_unit_test(test_shells_offer_what_watch_can_run_and_its_words_and_options),

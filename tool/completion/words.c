@@ -48,10 +48,10 @@ enum tool_hint tool_hint(const char *word)
 		const char *word;
 		enum tool_hint hint;
 	} hints[] = {
-		{"PROCESS", TOOL_HINT_PROCESS}, {"FILE", TOOL_HINT_FILE},
-		{"SNAPSHOT", TOOL_HINT_FILE},	{"RECORDING", TOOL_HINT_FILE},
-		{"CORE", TOOL_HINT_FILE},	{"DIR", TOOL_HINT_FOLDER},
-		{"DIR:", TOOL_HINT_FOLDER},
+		{"PROCESS", TOOL_HINT_PROCESS}, {"PROGRAM", TOOL_HINT_PROCESS},
+		{"FILE", TOOL_HINT_FILE},	{"SNAPSHOT", TOOL_HINT_FILE},
+		{"RECORDING", TOOL_HINT_FILE},	{"CORE", TOOL_HINT_FILE},
+		{"DIR", TOOL_HINT_FOLDER},	{"DIR:", TOOL_HINT_FOLDER},
 	};
 	size_t i;
 
