@@ -257,8 +257,6 @@ def check_files(document, server):
 def to_come(path):
     """Why this build cannot carry out an operation; None: it can."""
     helped = subprocess.run([BUILD / "bin/fiberctl", "--help"], capture_output=True, text=True, check=True).stdout
-    if path == "/" and not (ROOT / "fiberctl/serve/share/page.html").exists():
-        return "there is no page"
     if path.startswith(PROFILES) and path != PROFILES and not re.search(r"^  profile ", helped, flags=re.M):
         return "fiberctl has no command 'profile'"
     return None
