@@ -13,6 +13,7 @@
 
 #define SECOND	    INT64_C(1000000000)
 #define TURN_TIME   (30 * SECOND) /* then its worker is killed */
+#define HANGS	    (2 * SECOND)  /* the same, if another program needs a worker */
 #define WORKER_REST (15 * SECOND) /* a worker without questions ends */
 #define TARGET_REST (120 * SECOND)
 #define OLDEST	    (60 * SECOND) /* an answer that old is no answer */
@@ -42,10 +43,13 @@ static void shrink(struct serve_desk *d)
 
 /* -- workers -- */
 
-/* Make room for one more worker: end the one that was not used for the longest time. */
-static bool has_room(struct serve_desk *d)
+/*
+ * Make room for one more worker: end the one that was not used for the longest time, or else the one
+ * with the longest turn, so that programs that hang do not keep the others from their turns.
+ */
+static bool has_room(struct serve_desk *d, int64_t now)
 {
-	struct serve_target *rests = NULL;
+	struct serve_target *rests = NULL, *hangs = NULL;
 	unsigned i, workers = 0;
 
 	for (i = 0; i < d->targets; i++) {
@@ -54,20 +58,28 @@ static bool has_room(struct serve_desk *d)
 		workers += t->worker != 0;
 		if (t->worker && !t->began && (!rests || t->used < rests->used))
 			rests = t;
+		if (t->began && (!hangs || t->began < hangs->began))
+			hangs = t;
 	}
 	if (workers < SERVE_WORKERS)
 		return true;
 	if (rests)
 		serve_target_stop(rests);
-	return rests != NULL;
+	else if (hangs && now - hangs->began > HANGS)
+		serve_target_fail(hangs, MHD_HTTP_GATEWAY_TIMEOUT,
+				  "no answer in time, and other programs wait", &d->bytes);
+	else
+		return false;
+	return true;
 }
 
 static void begin_turn(struct serve_desk *d, struct serve_target *t, int64_t now)
 {
-	if (!t->worker && (!has_room(d) || !serve_target_start(t)))
+	if (!t->worker && (!has_room(d, now) || !serve_target_start(t)))
 		return;
 	if (!serve_target_turn(t, now))
-		serve_target_fail(t, MHD_HTTP_BAD_GATEWAY, "the process that asks it has ended");
+		serve_target_fail(t, MHD_HTTP_BAD_GATEWAY, "the process that asks it has ended",
+				  &d->bytes);
 }
 
 /* -- targets -- */
@@ -186,9 +198,10 @@ static void work_on(struct serve_desk *d, unsigned i, short revents, int64_t now
 	struct serve_target *t = d->target[i];
 
 	if (revents && t->fd >= 0 && !serve_target_read(t, &d->bytes))
-		serve_target_fail(t, MHD_HTTP_BAD_GATEWAY, "the process that asks it has ended");
+		serve_target_fail(t, MHD_HTTP_BAD_GATEWAY, "the process that asks it has ended",
+				  &d->bytes);
 	if (t->began && now - t->began > TURN_TIME)
-		serve_target_fail(t, MHD_HTTP_GATEWAY_TIMEOUT, "no answer in time");
+		serve_target_fail(t, MHD_HTTP_GATEWAY_TIMEOUT, "no answer in time", &d->bytes);
 	shrink(d);
 	serve_entries_expire(&t->entries, (int)t->found.socket.pid, now);
 	if (!t->began && now >= serve_target_next(t))

@@ -134,7 +134,7 @@ void serve_entries_expire(struct serve_entries *all, int pid, int64_t now)
 			if (now < w->deadline)
 				continue;
 			tell(e, w,
-			     w->old && e->answer
+			     w->old && e->answer && e->asked < 0
 				     ? serve_answer_use(e->answer)
 				     : serve_answer_error(MHD_HTTP_GATEWAY_TIMEOUT,
 							  "process %d: no answer in time", pid));

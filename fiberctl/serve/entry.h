@@ -14,9 +14,9 @@ struct serve_waiter {
 	struct serve_waiter *next;
 	/* Takes over the answer; NULL: no memory. */
 	void (*done)(struct serve_waiter *waiter, struct serve_answer *answer);
-	int64_t deadline; /* ns; then an older answer, or an error */
-	uint64_t after;	  /* only the answer of a later look than this */
-	bool old;	  /* an answer of an earlier turn will do */
+	int64_t deadline; /* ns; then an error, or an older answer if the program is not being asked */
+	uint64_t after; /* only the answer of a later look than this */
+	bool old;	/* an answer of an earlier turn will do */
 };
 
 /* One question about one program. */

@@ -117,7 +117,17 @@ bool serve_target_turn(struct serve_target *t, int64_t now)
 	return true;
 }
 
-void serve_target_fail(struct serve_target *t, unsigned status, const char *why)
+/*
+ * Give an error, taken over, to those who wait. It does not answer a later question, and neither does
+ * the last answer: the program may be in another state.
+ */
+static void fail_entry(struct serve_entry *e, struct serve_answer *error, size_t *bytes)
+{
+	serve_entry_forget(e, bytes);
+	serve_entry_tell(e, error);
+}
+
+void serve_target_fail(struct serve_target *t, unsigned status, const char *why, size_t *bytes)
 {
 	unsigned i;
 
@@ -129,8 +139,10 @@ void serve_target_fail(struct serve_target *t, unsigned status, const char *why)
 		if (e->asked < 0)
 			continue;
 		e->asked = -1;
-		serve_entry_tell(e, serve_answer_error(status, "process %d: %s",
-						       (int)t->found.socket.pid, why));
+		fail_entry(
+			e,
+			serve_answer_error(status, "process %d: %s", (int)t->found.socket.pid, why),
+			bytes);
 	}
 }
 
@@ -204,9 +216,8 @@ static void take_answer(struct serve_target *t, char *body, size_t *bytes)
 		answer = serve_answer_new(MHD_HTTP_OK, serve_question_type(e->question), body,
 					  frame->size, t->look);
 	}
-	/* An error does not answer a later question, but for those who wait it is the answer. */
 	if (answer && answer->status != MHD_HTTP_OK)
-		serve_entry_tell(e, answer);
+		fail_entry(e, answer, bytes);
 	else
 		serve_entry_keep(e, answer, bytes);
 }

@@ -47,8 +47,9 @@ int64_t serve_target_next(const struct serve_target *target);
 /* Begin a turn; there is a worker. False: it has ended. */
 bool serve_target_turn(struct serve_target *target, int64_t now);
 
-/* The turn has failed: give an error to those who wait for its answers. */
-void serve_target_fail(struct serve_target *target, unsigned status, const char *why);
+/* The turn has failed: give an error to those who wait for its answers. bytes: of all answers. */
+void serve_target_fail(struct serve_target *target, unsigned status, const char *why,
+		       size_t *bytes);
 
 /* Read what the worker has sent. bytes: of all answers. False: it has ended, or sends nonsense. */
 bool serve_target_read(struct serve_target *target, size_t *bytes);

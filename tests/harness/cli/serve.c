@@ -272,26 +272,51 @@ void serve_alive(const struct serve *server)
 	http_drop(&reply);
 }
 
-struct awaited {
-	const struct serve *server;
-	size_t count;
-};
-
-static bool has_programs(void *arg)
+int serve_ask_about(const struct serve *server, pid_t about, const char *question)
 {
-	const struct awaited *a = arg;
-	json_t *answer = serve_json(a->server, 200, "/api/v1/processes");
-	const size_t count = json_array_size(json_object_get(answer, "processes"));
+	const int fd = serve_connect(server);
+	char path[512];
 
-	json_decref(answer);
-	return count == a->count;
+	snprintf(path, sizeof(path), "/api/v1/processes/%d/%s", (int)about, question);
+	serve_send(server, fd, "GET", path, NULL);
+	return fd;
 }
 
-void serve_await_programs(const struct serve *server, size_t count)
+int serve_answered(int fd)
 {
-	struct awaited a = {server, count};
+	struct http_reply reply = http_read(fd, false);
+	const int status = reply.status;
 
-	assert_true(harness_until(has_programs, &a, CLI_SECONDS));
+	if (status != 200 && status != 502 && status != 504)
+		fail_msg("%d: %.500s", status, reply.body);
+	json_decref(serve_parse(&reply));
+	http_drop(&reply);
+	close(fd);
+	return status;
+}
+
+struct awaited {
+	const struct serve *server;
+	pid_t about;
+	bool known;
+};
+
+static bool is_known(void *arg)
+{
+	const struct awaited *a = arg;
+	struct http_reply reply =
+		serve_get(a->server, "/api/v1/processes/%d/history", (int)a->about);
+	const bool known = reply.status == 200;
+
+	http_drop(&reply);
+	return known == a->known;
+}
+
+void serve_await_known(const struct serve *server, pid_t about, bool known)
+{
+	struct awaited a = {server, about, known};
+
+	assert_true(harness_until(is_known, &a, CLI_SECONDS));
 }
 
 /* -- what the server uses -- */

@@ -56,11 +56,18 @@ json_t *serve_change(const struct serve *server, int status, const char *path, .
 /* Assert that an answer is an error with this status, whose text contains `what`; drop it. */
 void serve_refused(struct http_reply reply, int status, const char *what);
 
+/* Send a question about a program, over a connection of its own: "list?limit=3". */
+int serve_ask_about(const struct serve *server, pid_t about, const char *question);
+
+/* Read the answer and close the connection. It must be JSON: 200, or 502 or 504, the errors of a
+ * program. Returns the status. */
+int serve_answered(int fd);
+
+/* Wait until the server has found a program; known false: until it no longer has it. */
+void serve_await_known(const struct serve *server, pid_t about, bool known);
+
 /* Assert that the server answers a client. */
 void serve_alive(const struct serve *server);
-
-/* Wait until the server lists this number of programs. */
-void serve_await_programs(const struct serve *server, size_t count);
 
 /* The pids of the server's processes, itself first; their number. */
 #define SERVE_PROCESSES 256
