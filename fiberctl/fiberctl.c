@@ -20,6 +20,7 @@ static const struct tool_command *const commands[] = {
 	&tool_deadlock,
 	&ctl_slow,
 	&ctl_pinned,
+	&ctl_profile,
 	/* load */
 	&ctl_top,
 	&ctl_carriers,

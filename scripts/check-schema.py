@@ -95,6 +95,8 @@ ANSWERS = [
     ("audit", "fiberctl audit {family}"),
     ("events", "fiberctl slow {hog}"),
     ("events", "fiberctl pinned {hog}"),
+    ("profile", "fiberctl profile {deadlock} --block --for 200ms"),
+    ("profile", "fiberctl profile {crowd} --wait --for 200ms --limit 3"),
     ("watchdog", "fiberctl watchdog {hog}"),
     ("watchdog", "fiberctl watchdog {hog} 30ms"),
     ("fibertrace", "fibertrace {crowd}"),

@@ -6,12 +6,12 @@ DEBIAN_PACKAGES := gcc g++ libc6-dev pkg-config libunwind-dev libdw-dev libelf-d
 	libboost-context-dev systemtap-sdt-dev gdb lldb elfutils debuginfod binutils util-linux bash zstd xz-utils gzip \
 	clang libclang-rt-dev clang-format clang-tidy cppcheck mandoc chromium tidy python3 python3-jsonschema prometheus \
 	libmicrohttpd-dev node-d3 zsh fish graphviz valgrind musl-tools openssl curl libhiredis-dev redis-server libpq-dev postgresql libcurl4-openssl-dev nginx-light \
-	pbzip2 tinyproxy-bin stunnel4 iperf nbdkit libnbd-bin \
+	golang-go pbzip2 tinyproxy-bin stunnel4 iperf nbdkit libnbd-bin \
 	apache2-bin libsqlite3-dev libmariadb-dev mariadb-server-core mariadb-client-core libxml2-dev libssh-dev
 
 # The peers that `make bench` and `make bench-http` run beside libfiber, the load generator wrk, and strace, which counts
-# system calls. `make bench` needs none of them; `make bench-http` needs wrk.
-BENCH_PACKAGES := libboost-fiber-dev libst-dev libpth-dev libuv1-dev libasio-dev golang-go librust-tokio-dev cargo rustc \
+# system calls; Go is needed by the tests, too. `make bench` needs none of them; `make bench-http` needs wrk.
+BENCH_PACKAGES := libboost-fiber-dev libst-dev libpth-dev libuv1-dev libasio-dev librust-tokio-dev cargo rustc \
 	wrk strace
 
 .PHONY: deps deps-bench tool-libraries

@@ -20,8 +20,10 @@ const struct tool_option tool_options[TOOL_OPT_COUNT] = {
 	[TOOL_OPT_ALL_FRAMES] = {"all-frames", 0, NULL, "show frames inside libfiber too"},
 	[TOOL_OPT_ALLOW_CHANGES] = {"allow-changes", 0, NULL, "let viewers change programs too"},
 	[TOOL_OPT_ARGS] = {"args", 0, NULL, "show the arguments of each call"},
+	[TOOL_OPT_BLOCK] = {"block", 0, NULL, "where fibers waited for what others hold"},
 	[TOOL_OPT_COLUMNS] = {"columns", 'c', "NAMES", "what to show of each, with commas between"},
 	[TOOL_OPT_CORE] = {"core", 0, "CORE", "the core file to read, in place of PROCESS"},
+	[TOOL_OPT_CPU] = {"cpu", 0, NULL, "where the carriers used their CPUs"},
 	[TOOL_OPT_DEBUG_DIR] = {"debug-dir", 0, "DIR:...",
 				"look for debug files in these folders too"},
 	[TOOL_OPT_DEEP] = {"deep", 0, NULL, "search the memory for lost fibers too"},
@@ -62,6 +64,7 @@ const struct tool_option tool_options[TOOL_OPT_COUNT] = {
 	[TOOL_OPT_THREADS] = {"threads", 0, NULL, "show the threads, and not the fibers"},
 	[TOOL_OPT_TOKEN_FILE] = {"token-file", 0, "FILE", "clients must know the token in FILE"},
 	[TOOL_OPT_VERBOSE] = {"verbose", 'v', NULL, "say on standard error what was done"},
+	[TOOL_OPT_WAIT] = {"wait", 0, NULL, "where fibers waited"},
 	[TOOL_OPT_WHERE] = {"where", 'w', "EXPR", "only fibers for which it is true"},
 };
 

@@ -108,6 +108,8 @@ static void test_completion_of_bash_offers_processes_and_settings_but_no_fibers(
 	/* An option whose argument is a file. */
 	expect_among("stacks crowd --svg /etc/passw", "</etc/passwd>\n");
 	expect_among("serve --token-file /etc/passw", "</etc/passwd>\n");
+	expect_offered("profile crowd --bl", "<--block>\n");
+	expect_among("profile crowd -o /etc/passw", "</etc/passwd>\n");
 	crowd_end(&crowd);
 }
 

@@ -118,6 +118,7 @@ static void test_what_belongs_to_no_such_answer_ends_it(void **state)
 	} asked[] = {
 		{HOSTILE_ROWS, "slow", NULL, "fibers among events"},
 		{HOSTILE_ROWS, "pinned", "--follow", "fibers among events"},
+		{HOSTILE_ROWS, "profile", "--for=1s", "fibers among events"},
 		{HOSTILE_FLOOD, "top", "--once", ENDLESS},
 		{HOSTILE_MAPS, "top", "--once", ENDLESS},
 		{HOSTILE_HUGE, "list", NULL, LONG_FRAME},

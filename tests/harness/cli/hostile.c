@@ -133,6 +133,7 @@ static void say_more(struct peer *p)
 {
 	const struct fib_wire_header huge = {FIB_WIRE_MAGIC, FIB_WIRE_VERSION, FIB_WIRE_ROWS,
 					     0xfffffff0u};
+	static const struct fib_wire_error unknown = {-EINVAL, "no such value"};
 
 	switch (p->proper ? HOSTILE_PROPER : self.how.kind) {
 	case HOSTILE_PROPER:
@@ -158,6 +159,10 @@ static void say_more(struct peer *p)
 		break;
 	case HOSTILE_CLAIMS:
 		say_claim(p);
+		break;
+	case HOSTILE_OLDER:
+		say(p, FIB_WIRE_ERROR, &unknown, sizeof unknown);
+		p->type = 0;
 		break;
 	case HOSTILE_HUGE:
 		memcpy(p->out, &huge, sizeof huge);

@@ -24,6 +24,7 @@ enum hostile_kind {
 	HOSTILE_BACKLOG, /* never accepts; its backlog is full */
 	HOSTILE_HUGE,	 /* the header of a 4 GB frame */
 	HOSTILE_CLOSES,	 /* closes after the request */
+	HOSTILE_OLDER, /* knows none of the request's values, like a program of an older version */
 };
 
 struct hostile_how {
