@@ -255,6 +255,39 @@ static void test_top_after_a_look_that_never_was_is_answered(void **state)
 	http_drop(&reply);
 }
 
+/* The look of the answer to a question that was sent. */
+static unsigned long look_at(int fd)
+{
+	struct http_reply reply = http_read(fd, false);
+	const unsigned long look = look_of(&reply);
+
+	http_drop(&reply);
+	close(fd);
+	return look;
+}
+
+static int ask_after(const char *command, unsigned long look)
+{
+	char question[64];
+
+	snprintf(question, sizeof(question), "%s?after=%lu", command, look);
+	return serve_ask_about(&server, crowd.process->pid, question);
+}
+
+/* The answers of a turn arrive one after the other: `top` first, and all stacks take longer. */
+static void test_what_is_asked_again_during_its_turn_is_in_the_next_turn(void **state)
+{
+	const unsigned long before = look_at(serve_ask_about(&server, crowd.process->pid, "top"));
+	const int top = ask_after("top", before), bt = ask_after("bt", before);
+	const unsigned long look = look_at(top);
+	const int again = ask_after("bt", look);
+
+	(void)state;
+	assert_true(look > before);
+	assert_true(look_at(bt) > before);
+	assert_true(look_at(again) > look);
+}
+
 static void test_history_has_the_totals_of_each_look(void **state)
 {
 	const json_t *sample, *samples;
@@ -334,6 +367,7 @@ int main(void)
 		cmocka_unit_test(test_top_has_a_row_for_each_fiber_and_totals),
 		cmocka_unit_test(test_top_after_a_look_is_of_a_later_look),
 		cmocka_unit_test(test_top_after_a_look_that_never_was_is_answered),
+		cmocka_unit_test(test_what_is_asked_again_during_its_turn_is_in_the_next_turn),
 		cmocka_unit_test(test_history_has_the_totals_of_each_look),
 		cmocka_unit_test(test_stacks_as_text_are_those_of_the_command_line),
 		cmocka_unit_test(test_profiles_are_listed_and_seconds_are_bounded),

@@ -206,6 +206,8 @@ static void take_request(struct peer *p)
 	memcpy(&h, p->in, sizeof h);
 	if (h.length > FIB_WIRE_REQUEST_MAX || p->received < sizeof h + h.length)
 		return;
+	if (self.how.log)
+		self.how.log->requests++;
 	p->received = 0;
 	p->type = h.type;
 	p->count = 0;

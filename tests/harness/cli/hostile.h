@@ -27,12 +27,18 @@ enum hostile_kind {
 	HOSTILE_OLDER, /* knows none of the request's values, like a program of an older version */
 };
 
+/* What a listener was asked, in memory that it shares with the test. */
+struct hostile_log {
+	_Atomic unsigned requests;
+};
+
 struct hostile_how {
 	enum hostile_kind kind;
 	bool greets;	  /* answers hello properly */
 	bool counts;	  /* answers the requests for counters and carriers properly */
 	const char *name; /* the name it reports; NULL: "listener" */
 	uid_t user;	  /* run as this user, in /tmp/fiber-UID; 0: in the test's own folder */
+	struct hostile_log *log; /* NULL: nothing is counted */
 };
 
 struct hostile {
