@@ -74,11 +74,30 @@ static void test_keyboard_moves_in_a_table_and_opens_a_row(void **state)
 	page_says("Fiber 2");
 	browser_key(page, "Escape");
 	browser_wait(page, "document.querySelector('.view.fibers') !== null");
+	/* A row that moves keeps the focus too. */
+	page_view(CROWD, "fibers?sort=id");
+	browser_key(page, "j");
+	browser_key(page, "j");
+	json_decref(browser_value(page, "document.querySelector('.view th button').click()"));
+	browser_wait(page, "document.querySelector('.view tbody a').textContent === '66'");
+	assert_string_equal(browser_text(page, "document.activeElement.textContent"), "2");
 	browser_key(page, "/");
 	browser_type(page, "id=3");
 	browser_wait(page, "document.querySelectorAll('.view tbody tr').length === 1");
 	browser_key(page, "Escape");
 	assert_string_equal(browser_text(page, "document.activeElement.tagName"), "BODY");
+}
+
+static void test_escape_leads_back_to_where_one_came_from(void **state)
+{
+	(void)state;
+	page_view(CROWD, "");
+	page_view(CROWD, "waits");
+	json_decref(browser_value(page,
+				  "document.querySelector('.view tbody td:last-child a').click()"));
+	browser_wait(page, "document.querySelector('.view.fiber') !== null");
+	browser_key(page, "Escape");
+	browser_wait(page, "document.querySelector('.view.waits') !== null");
 }
 
 static void test_keyboard_zooms_in_the_flame_graph(void **state)
@@ -156,11 +175,23 @@ static void test_page_waits_for_a_server_that_does_not_answer(void **state)
 	page_serve(port);
 	browser_wait(page, "document.getElementById('link').textContent === 'live'");
 	assert_string_equal(page_text("#notice"), "");
-	/* The token for changes is that of the new server. */
+}
+
+/* The page has not noticed it, and has the token for changes of the old server. */
+static void test_change_works_after_the_server_was_started_again(void **state)
+{
+	char port[16];
+
+	(void)state;
 	page_view(CROWD, "fiber/1");
+	browser_key(page, "p");
+	snprintf(port, sizeof port, "%s", strrchr(page_address, ':') + 1);
+	harness_free(page_server);
+	page_serve(port);
 	page_follow(".view button", "Cancel it");
 	page_follow("#confirm button", "Cancel the fiber");
 	page_says("FIBER_CONTROL=admin");
+	browser_key(page, "p");
 }
 
 int main(void)
@@ -168,12 +199,14 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_keyboard_reaches_every_view, home),
 		cmocka_unit_test_setup(test_keyboard_moves_in_a_table_and_opens_a_row, home),
+		cmocka_unit_test_setup(test_escape_leads_back_to_where_one_came_from, home),
 		cmocka_unit_test_setup(test_keyboard_zooms_in_the_flame_graph, home),
 		cmocka_unit_test_setup(test_page_keeps_what_it_showed_of_a_program_that_has_ended,
 				       home),
 		cmocka_unit_test_setup(test_fiber_that_does_not_exist_is_said, home),
 		cmocka_unit_test_setup(test_page_pauses, home),
 		cmocka_unit_test_setup(test_page_waits_for_a_server_that_does_not_answer, home),
+		cmocka_unit_test_setup(test_change_works_after_the_server_was_started_again, home),
 	};
 
 	harness_watchdog(110);

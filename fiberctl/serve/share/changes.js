@@ -26,10 +26,14 @@ function confirmed(title, text, yes) {
 	say(el("confirm-text"), text);
 	say(el("confirm-yes"), yes);
 	return new Promise((resolve) => {
-		dialog.returnValue = "";
-		el("confirm-yes").onclick = () => dialog.close("yes");
-		el("confirm-no").onclick = () => dialog.close("");
-		dialog.onclose = () => resolve(dialog.returnValue === "yes");
+		/* Not the event close: it comes later, when the dialog may be open for the next question. */
+		const settle = (answer) => {
+			dialog.close();
+			resolve(answer);
+		};
+		el("confirm-yes").onclick = () => settle(true);
+		el("confirm-no").onclick = () => settle(false);
+		dialog.oncancel = () => resolve(false);
 		dialog.showModal();
 		el("confirm-no").focus();
 	});
