@@ -103,6 +103,8 @@ static int one_format(const struct tool_arguments *arguments)
 	if (!files && arguments->option[TOOL_OPT_FORCE])
 		return tool_wrong(&ctl_profile,
 				  "--force: needs -o, --svg, --speedscope or --pprof");
+	if (tool_flames_to_output(arguments) > 1)
+		return tool_wrong(&ctl_profile, "only one file can be standard output ('-')");
 	if (tool_flames_to_output(arguments) && isatty(STDOUT_FILENO))
 		return tool_wrong(&ctl_profile, "-o -: not to a terminal");
 	return TOOL_WELL;

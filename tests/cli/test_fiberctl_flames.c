@@ -142,6 +142,36 @@ static void test_half_a_file_is_none(void **state)
 	expect_words(path, "precious");
 }
 
+/* The speedscope file has no time in it: both are the same bytes. */
+static void test_a_file_can_be_standard_output(void **state)
+{
+	char option[HARNESS_PATH + 16], bytes[65536];
+	struct harness_process *p;
+	FILE *file;
+	size_t size;
+
+	(void)state;
+	snprintf(option, sizeof(option), "--speedscope=%s", speedscope);
+	cli_ended(cli_run("fiberctl", "stacks", pid, "--force", "--where", "wait=mutex", option,
+			  NULL),
+		  0);
+	p = cli_run("fiberctl", "stacks", pid, "--where", "wait=mutex", "--speedscope=-", NULL);
+	cli_expect(p, 0);
+	file = fopen(speedscope, "r");
+	assert_non_null(file);
+	size = fread(bytes, 1, sizeof(bytes), file);
+	fclose(file);
+	assert_true(size > 100 && size < sizeof(bytes));
+	assert_int_equal(p->out.size, size);
+	/* The ages go on; the rest of the lists is the same. */
+	assert_memory_equal(p->out.bytes, bytes, 100);
+	assert_string_equal(p->err.bytes, "");
+	harness_free(p);
+	assert_int_equal(access("-", F_OK), -1);
+	cli_expect_error(cli_run("fiberctl", "stacks", pid, "--svg=-", "--pprof=-", NULL), 64,
+			 "fiberctl", "only one file");
+}
+
 static void test_one_thing_goes_to_standard_output(void **state)
 {
 	(void)state;
@@ -162,6 +192,7 @@ int main(void)
 		cmocka_unit_test(test_groups_and_selections_are_those_of_folded_stacks),
 		cmocka_unit_test(test_a_file_that_is_there_is_only_replaced_with_force),
 		cmocka_unit_test(test_half_a_file_is_none),
+		cmocka_unit_test(test_a_file_can_be_standard_output),
 		cmocka_unit_test(test_one_thing_goes_to_standard_output),
 	};
 

@@ -166,7 +166,17 @@ static void put_end(const struct stacks *s, struct ins_summary *summary)
 	ins_text_end(stdout, summary, &s->source->problems);
 }
 
-/* Write files; their names and the totals go to standard output. */
+/* The problems of an answer whose standard output is a file. */
+static void put_problems(const struct ins_problems *problems)
+{
+	char text[640];
+	size_t i;
+
+	for (i = 0; i < ins_problems_lines(problems); i++)
+		tool_cannot("%s", ins_problems_text(problems, i, text, sizeof text));
+}
+
+/* Write files; their names and the totals go to standard output, if no file does. */
 static int put_files(struct stacks *s, struct ins_summary *summary)
 {
 	int code;
@@ -176,7 +186,10 @@ static int put_files(struct stacks *s, struct ins_summary *summary)
 	code = tool_flames_write(s->arguments, s->flames, s->source);
 	if (code != TOOL_WELL)
 		return code;
-	put_end(s, summary);
+	if (tool_flames_to_output(s->arguments))
+		put_problems(&s->source->problems);
+	else
+		put_end(s, summary);
 	return tool_written(ins_problems_lines(&s->source->problems) ? TOOL_PARTIAL : TOOL_WELL);
 }
 
@@ -236,6 +249,8 @@ static int one_format(const struct tool_arguments *arguments)
 		return tool_wrong(&tool_stacks,
 				  "--%s: cannot be combined with --svg, --speedscope or --pprof",
 				  folded ? "folded" : "json");
+	if (tool_flames_to_output(arguments) > 1)
+		return tool_wrong(&tool_stacks, "only one file can be standard output ('-')");
 	if (!files && arguments->option[TOOL_OPT_FORCE])
 		return tool_wrong(&tool_stacks, "--force: needs --svg, --speedscope or --pprof");
 	return TOOL_WELL;

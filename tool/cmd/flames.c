@@ -63,10 +63,15 @@ static int write_file(const char *path, bool force, put_fn *put, const struct in
 	return rc < 0 ? tool_cannot("%s", error.text[0] ? error.text : strerror(-rc)) : TOOL_WELL;
 }
 
+static bool is_output(const char *path)
+{
+	return path && strcmp(path, "-") == 0;
+}
+
 int tool_flames_write(const struct tool_arguments *arguments, const struct ins_flames *flames,
 		      const struct ins_source *source)
 {
-	const bool quiet = tool_flames_to_output(arguments);
+	const bool quiet = tool_flames_to_output(arguments) > 0;
 	char title[4 * sizeof source->name + 128], plain[4096], number[64];
 	size_t i;
 
@@ -78,7 +83,7 @@ int tool_flames_write(const struct tool_arguments *arguments, const struct ins_f
 
 		if (!path)
 			continue;
-		if (formats[i].option == TOOL_OPT_OUTPUT && quiet) {
+		if (is_output(path)) {
 			if (formats[i].put(stdout, flames, title) < 0)
 				return tool_cannot("out of memory");
 			continue;
@@ -95,9 +100,12 @@ int tool_flames_write(const struct tool_arguments *arguments, const struct ins_f
 	return TOOL_WELL;
 }
 
-bool tool_flames_to_output(const struct tool_arguments *arguments)
+unsigned tool_flames_to_output(const struct tool_arguments *arguments)
 {
-	const char *path = arguments->option[TOOL_OPT_OUTPUT];
+	unsigned count = 0;
+	size_t i;
 
-	return path && strcmp(path, "-") == 0;
+	for (i = 0; i < sizeof formats / sizeof formats[0]; i++)
+		count += is_output(arguments->option[formats[i].option]);
+	return count;
 }

@@ -11,13 +11,13 @@
 
 /*
  * Write the requested files, each whole or not at all, and print a line for each on standard
- * output. Of a profile, -o FILE is the same as --pprof FILE; "-" is standard output, which then gets
- * nothing else. Returns TOOL_WELL, or the exit code after a line on stderr.
+ * output. Of a profile, -o FILE is the same as --pprof FILE. A file "-" is standard output, which
+ * then gets nothing else. Returns TOOL_WELL, or the exit code after a line on stderr.
  */
 int tool_flames_write(const struct tool_arguments *arguments, const struct ins_flames *flames,
 		      const struct ins_source *source);
 
-/* Whether a file goes to standard output. */
-bool tool_flames_to_output(const struct tool_arguments *arguments);
+/* How many files go to standard output. */
+unsigned tool_flames_to_output(const struct tool_arguments *arguments);
 
 #endif
