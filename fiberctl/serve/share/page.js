@@ -91,15 +91,16 @@ async function failed(mine, question, e) {
 		tellState();
 }
 
-/* An answer came: what was wrong with its question is over. After a silence the server may be another one. */
+/*
+ * An answer came: what was wrong with its question is over. That the program has ended is not: the answer may be one that the
+ * server had. After a silence the server may be another one.
+ */
 function answered(mine, question) {
 	const {state, route} = mine;
 	state.errors.delete(question);
 	/* The list of programs says nothing about the one that the view is of. */
-	if (route.pid === null || question.command) {
-		state.ended = false;
+	if (route.pid === null || question.command)
 		state.seen = state.replied = Date.now();
-	}
 	if (!sessionSeen)
 		readSession();
 	if (mine === open)
