@@ -10,7 +10,7 @@ minute and is in both figures, so each look is compared with the seconds just be
 The service thread wakes 1,000 times a second for its tick, and more often to answer. Its CPU time per wakeup is what the
 observer takes; the machine's load is not in it. The column "more" is the CPU time above that without a tool: the cost of
 being observed. The turns show the same cost, with the machine's noise. fibertrace stops the thread that runs the fiber to copy
-its stack.
+its stack; for a profile a signal interrupts it 100 times a second, and it copies its stack itself.
 
 On the same host a working CPU, and a virtual CPU in particular, slows its neighbour down. With --busy a loop of the lowest
 scheduling class computes on the other CPU all the time. The remaining difference is the observer's.
@@ -36,7 +36,9 @@ LOOKS = [*((name, ["fiberctl", name], 0) for name in
            ("list", "stacks", "tree", "waits", "deadlock", "why", "carriers", "pinned", "slow", "metrics")),
          ("top", ["fiberctl", "top", "--once"], 0), ("snapshot", ["fiberctl", "snapshot", "--force", "-o", "FILE"], 0),
          ("record", ["fibertrace", "record", "--for", "1s", "--force", "-o", "FILE"], 0),
+         ("profile", ["fiberctl", "profile", "--for", "1h"], 0), ("profile of waits", ["fiberctl", "profile", "--wait", "--for", "1h"], 0),
          ("traces", ["fibertrace"], 0), ("traces, 1/s", ["fibertrace"], 1)]
+AFTER = {"profile": 4}  # s until the program has ended what that command began: the lease of a profile
 
 
 def parse():
@@ -132,7 +134,7 @@ def main():
 
 
 def measure(options):
-    seconds = 2 * SECONDS * len(options.looks) * options.repeats
+    seconds = sum(2 * SECONDS + AFTER.get(name, 0) for name, _, _ in options.looks) * options.repeats
     program = start_program(options.build, options.fibers, seconds + 1)
     looker = Looker(options.build, program.pid)
     pairs = {name: [] for name, _, _ in options.looks}
@@ -142,6 +144,8 @@ def measure(options):
             looker.start(words, pause)
             pairs[name].append((alone, next_seconds(program)))
             looker.stop()
+            for _ in range(AFTER.get(name, 0)):
+                program.stdout.readline()
     program.wait()
     return pairs
 
