@@ -54,6 +54,8 @@ static const struct line {
 	{{"wake", FILE_, ID}, true, 2, "nothing can be changed in it"},
 	{{"audit", FILE_}, true, 0, "0 of 0 changes"},
 	{{"audit", FILE_, "--follow"}, true, 2, "nothing comes that could be followed"},
+	{{"profile", FILE_}, true, 2, "only a running program can be profiled"},
+	{{"profile", FILE_, "--wait"}, true, 2, "only a running program can be profiled"},
 };
 #define LINES (sizeof(table) / sizeof(table[0]))
 
