@@ -44,11 +44,11 @@ export class Chart {
 		const d3 = window.d3, last = samples.length ? samples[samples.length - 1].t : Date.now();
 		const first = samples.length ? samples[0].t : last, names = this.series.map((one) => one.name);
 		this.samples = samples;
-		if (!d3 || samples.length === 0)
+		if (!d3)
 			return this.tell();
 		const total = (one) => this.stacked ? d3.sum(names, (n) => one[n] || 0) : d3.max(names, (n) => one[n] || 0);
 		this.x = d3.scaleLinear([Math.max(last - MOST_MS, Math.min(first, last - LEAST_MS)), last], [LEFT, WIDTH - RIGHT]);
-		const y = d3.scaleLinear([0, Math.max(this.least, d3.max(samples, total))], [HEIGHT - BOTTOM, TOP]).nice(3);
+		const y = d3.scaleLinear([0, Math.max(this.least, d3.max(samples, total) || 0)], [HEIGHT - BOTTOM, TOP]).nice(3);
 		const x = this.x, parts = this.split();
 		if (this.stacked) {
 			const area = d3.area().x((d) => x(d.data.t)).y0((d) => y(d[0])).y1((d) => y(d[1]));

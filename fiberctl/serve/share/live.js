@@ -41,7 +41,7 @@ function sleep(holder, ms) {
 }
 
 /*
- * Ask `path` with parameters() each `period` ms until stop(). take(answer) gets the answers,
+ * Ask `path` with parameters() each `period` ms, a number or a function, until stop(). take(answer) gets the answers,
  * fail(error) the errors. again() asks at once, with other parameters; an answer to the old
  * ones is not used. parameters() returns null while there is nothing to ask.
  */
@@ -86,7 +86,7 @@ export function live({path, parameters, period, take, fail}) {
 			const began = performance.now();
 			await once();
 			if (!stopped && !fresh)
-				await sleep(holder, Math.max(20, period - (performance.now() - began)));
+				await sleep(holder, Math.max(20, (typeof period === "function" ? period() : period) - (performance.now() - began)));
 			else if (!stopped)
 				await sleep(holder, 20);
 		}

@@ -2,8 +2,9 @@
 /*
  * stacks.js - groups of fibers with equal stacks, and the flame graph of all
  *
- * A program may have a different stack in each fiber. If there are more groups than the page shows,
- * the next question leaves out the small ones; a line says how many are left out.
+ * A program may have a different stack in each fiber. If there are more groups than the page shows, or
+ * more than the server sends, the next question leaves out the small ones; a line says how many are
+ * left out. Where all groups are equally small, they are asked for less often.
  */
 import {Flame} from "./flame.js";
 import {fiberLinks, h, reconcile, refill, say} from "./dom.js";
@@ -55,7 +56,7 @@ export function openStacks(ctx) {
 	const search = h("input", {type: "search", id: "search", spellcheck: "false", placeholder: "a function",
 		value: ctx.params.get("search")});
 	const internal = h("input", {type: "checkbox"}), more = h("button", {type: "button", hidden: true}, "Show more groups");
-	let min = null, shown = FIRST, last = null;
+	let min = null, shown = FIRST, last = null, question = null;
 
 	function matches(group) {
 		const text = search.value.trim().toLowerCase();
@@ -70,19 +71,32 @@ export function openStacks(ctx) {
 		more.hidden = rest <= 0;
 		say(more, `Show ${count(Math.min(rest, FIRST * 2))} of ${many(rest, "more group")}`);
 		say(sum, `${many(last.groups.length, "group")} of ${many(last.total, "fiber")}` +
+			(last.cut ? `; ${many(last.cut, "group")} of the same sizes left out` : "") +
 			(groups.length < last.groups.length ? `, ${count(groups.length)} match` : "") +
 			(last.leftOut.groups ? `; ${many(last.leftOut.groups, "smaller group")} with ${many(last.leftOut.fibers, "fiber")} left out` : "") +
 			(last.problems.length ? `. ${last.problems.join(". ")}` : ""));
 	}
 
-	function take(answer) {
-		last = answer;
-		if (answer.groups.length > MOST)
-			min = answer.groups[MOST].count + 1;
-		last.groups = answer.groups.slice(0, MOST);
+	function show() {
 		flame.update(last.groups, internal.checked);
 		draw();
+	}
+
+	function take(answer) {
+		const {groups} = answer;
+		last = {...answer, groups: groups.slice(0, MOST), cut: Math.max(0, groups.length - MOST)};
+		if (last.cut && groups[MOST].count < groups[0].count)
+			min = groups[MOST].count + 1;
+		show();
 		ctx.ready();
+	}
+
+	/* An answer that is longer than the server sends. */
+	function fail(e, otherwise) {
+		if (e.status !== 502 || min !== null || !e.message.includes("longer than"))
+			return otherwise(e);
+		min = 2;
+		return question.again();
 	}
 
 	flame.setSearch(search.value);
@@ -91,13 +105,13 @@ export function openStacks(ctx) {
 		ctx.setParams({search: search.value.trim()});
 		draw();
 	});
-	internal.addEventListener("change", () => last && take(last));
+	internal.addEventListener("change", () => last && show());
 	more.addEventListener("click", () => {
 		shown += FIRST * 2;
 		draw();
 	});
 	ctx.root.append(h("div", {class: "controls"}, h("label", {class: "grow", for: "search"}, "Search ", search),
 		h("label", {}, internal, " frames inside libfiber")), ctx.drawing(flame.element), h("h2", {}, "Groups of equal stacks"), sum, list, more);
-	ctx.ask({command: "stacks", parameters: () => ({min}), period: 2000, take});
+	question = ctx.ask({command: "stacks", parameters: () => ({min}), period: () => last && last.cut ? 10000 : 2000, take, fail});
 	return {filter: search};
 }
