@@ -92,7 +92,8 @@ void fib_profile_ring_add(struct fib_profile_ring *ring, const struct fib_profil
 	to = (struct fib_profile_sample *)(ring->at + ring->end);
 	*to = *sample;
 	to->number = ring->next;
-	memcpy(to + 1, stack, sample->stack_size);
+	if (sample->stack_size)
+		memcpy(to + 1, stack, sample->stack_size);
 	ring->index[ring->next++ % ring->slots] = (uint32_t)ring->end;
 	ring->end += size;
 }

@@ -43,7 +43,10 @@ int fib_profile_ring_open(struct fib_profile_ring *ring, size_t size);
 /* Unmap it. The numbers go on when it is opened again. */
 void fib_profile_ring_close(struct fib_profile_ring *ring);
 
-/* Add a copy of a sample and its stack; sets the number. stack_size: at most FIB_LONGRUN_STACK. */
+/*
+ * Add a copy of a sample and its stack; sets the number. stack_size: at most FIB_LONGRUN_STACK; 0:
+ * stack may be NULL.
+ */
 void fib_profile_ring_add(struct fib_profile_ring *ring, const struct fib_profile_sample *sample,
 			  const void *stack);
 
