@@ -34,7 +34,7 @@ FIXTURES = dict.fromkeys(CROWDS, "crowd 66 --stuck") | {"family": "family --link
 VALUES = {
     "id": "{waiter}", "where": "state=suspended", "sort": "-age", "limit": "3", "group-by": "wait", "columns": "id,place",
     "min": "2", "frames": "3", "all-frames": "1", "args": "1", "locals": "1", "after": "1", "process": "{crowd}", "seconds": "1",
-    "debug": "1", "policy": "silent", "threshold": "30ms",
+    "debug": "1", "lines": "3", "policy": "silent", "threshold": "30ms",
 }
 LEAST = {"serve-session": 3, "serve-history": 14, "serve-recordings": 7, "serve-error": 3}  # keys of an answer
 AT_ONCE = 8  # operations
@@ -72,12 +72,12 @@ def check_tables(document):
     source = (ROOT / "fiberctl/serve/question.c").read_text()
     about = "/api/v1/processes/{program}/"
     here = {(method, path.removeprefix(about)) for path, method, _ in operations(document) if path.startswith(about)}
-    there = {("get", name) for name in re.findall(r'\{"([\w-]+)"', table(source, "looks"))} | {("get", "history")}
+    there = {("get", name) for name in re.findall(r'\{"([\w-]+)"', table(source, "looks"))} | {("get", "history"), ("get", "source")}
     there |= {("post", name) for name in re.findall(r'\{"([\w-]+)"', table(source, "changes"))} | {("post", "recordings")}
     yield from (f"{method} {name}: not in both openapi.json and the tables of question.c" for method, name in here ^ there)
     options = {name.lower().replace("_", "-") for name in re.findall(r"TOOL_OPT_(\w+)", table(source, "options"))}
     params = {name for path, method, operation in operations(document) if path.startswith(about) and method == "get"
-              for name in parameters(document, operation)} - {"program", "id", "after"}
+              for name in parameters(document, operation)} - {"program", "id", "after", "lines"}
     yield from (f"{name}: not in both openapi.json and the parameters of question.c" for name in options ^ params)
     routes = re.findall(r'\{"(/[^"]+)", \w+, (\w+)\}', table((ROOT / "fiberctl/serve/routes.c").read_text(), "routes"))
     for prefix, post in routes:

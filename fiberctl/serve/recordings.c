@@ -236,7 +236,8 @@ struct serve_answer *serve_recordings_page(struct serve_answer *page)
 	for (next = page->body; (next = strstr(next, script)); next++)
 		at = next;
 	/* Its own rules are for a file that is opened without a server. */
-	rest = cut(out, page->body, strstr(page->body, rules), ">", "");
+	rest = cut(out, page->body, strstr(page->body, rules), ">",
+		   "<link rel=\"icon\" href=\"/favicon.svg\">");
 	rest = cut(out, rest, at, "</script>", "<script src=\"/report.js\"></script>");
 	fputs(rest, out);
 	if (fclose(out) != 0) {

@@ -149,6 +149,28 @@ static void ask(const struct route *r, const struct serve_found *found, const ch
 		refuse(r, status, why);
 }
 
+/* One fiber's stack with the lines of source around each place, as text: ?id=ID&lines=5 */
+static void source(const struct route *r, const struct serve_found *found)
+{
+	const struct serve_params *params = &r->request->params;
+	const char *id = serve_params_get(params, "id"), *lines = serve_params_get(params, "lines");
+	char question[SERVE_QUESTION_MOST];
+	uint64_t fiber = 0, around = 5;
+
+	if (!id || !tool_parse_id(id, &fiber)) {
+		refuse(r, MHD_HTTP_BAD_REQUEST, "id: the number of a fiber is needed");
+		return;
+	}
+	if (params->count > (lines ? 2 : 1) ||
+	    (lines && !tool_parse_number(lines, 1, 100, &around))) {
+		refuse(r, MHD_HTTP_BAD_REQUEST, "lines: 1 to 100, and no other parameter");
+		return;
+	}
+	snprintf(question, sizeof question, "bt\n%llu\n--source=%llu\n--color=never",
+		 (unsigned long long)fiber, (unsigned long long)around);
+	serve_desk_ask(&r->server->desk, found, question, &r->request->waiter, r->now);
+}
+
 /* /api/v1/processes/PROGRAM/COMMAND */
 static void about(const struct route *r)
 {
@@ -158,6 +180,8 @@ static void about(const struct route *r)
 		refuse(r, MHD_HTTP_NOT_FOUND, "there is nothing at this path");
 	else if (found && strcmp(r->segment[1], "history") == 0)
 		history(r, found);
+	else if (found && strcmp(r->segment[1], "source") == 0)
+		source(r, found);
 	else if (found)
 		ask(r, found, r->segment[1]);
 }

@@ -166,6 +166,10 @@ static void test_row_opens_a_fiber_with_its_stack(void **state)
 	page_follow(".view label", "frames inside libfiber");
 	browser_wait(page,
 		     "document.querySelector('#stack').textContent.includes('fib_fiber_main')");
+	page_follow(".view label", "source lines");
+	/* The line that calls, as it is in the file. */
+	browser_wait(page, "document.querySelector('#source').textContent.includes("
+			   "'fiber_mutex_lock(')");
 }
 
 /* The width of the box of a function in the flame graph. */

@@ -2,7 +2,7 @@
 /*
  * api.js - requests to the server
  *
- * An answer is the JSON of fiberctl, an error an ApiError with the words of the server. A request
+ * An answer is the JSON of fiberctl, or {text} where it is plain text, an error an ApiError with the words of the server. A request
  * that gets no answer at all is an error with status 0. When the server wants a bearer token the
  * viewer is asked for it once, and all requests that were refused are sent again.
  */
@@ -85,6 +85,8 @@ async function send(path, options, signal) {
 
 async function json(answer) {
 	let body;
+	if (answer.ok && answer.headers.get("Content-Type").startsWith("text/plain"))
+		return {text: await answer.text(), problems: []};
 	try {
 		body = await answer.json();
 	} catch (e) {

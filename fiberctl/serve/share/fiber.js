@@ -82,7 +82,8 @@ function actions(ctx) {
 function stack(ctx) {
 	const values = h("input", {type: "checkbox"}), internal = h("input", {type: "checkbox"}), note = h("p", {class: "dim"});
 	const list = h("div", {id: "stack"});
-	let last = null, question = null;
+	const lines = h("input", {type: "checkbox"}), source = h("pre", {id: "source", tabindex: "0", hidden: true});
+	let last = null, question = null, asked = null;
 
 	function draw() {
 		const f = last.fibers[0];
@@ -104,8 +105,18 @@ function stack(ctx) {
 			draw();
 			ctx.ready();
 		}, fail: (e, otherwise) => ctx.lost(e, otherwise)});
+	asked = ctx.ask({command: "source", period: 5000, parameters: () => lines.checked ? {id: ctx.id} : null,
+		take: (answer) => {
+			source.textContent = answer.text; // fiberctl has escaped it
+		}, fail: (e, otherwise) => ctx.lost(e, otherwise)});
+	lines.addEventListener("change", () => {
+		source.hidden = !lines.checked;
+		source.textContent = "";
+		asked.again();
+	});
 	return h("section", {class: "panel"}, h("h2", {}, "Stack"), h("div", {class: "controls"},
-		h("label", {}, values, " arguments and variables"), h("label", {}, internal, " frames inside libfiber")), note, list);
+		h("label", {}, values, " arguments and variables"), h("label", {}, internal, " frames inside libfiber"),
+		h("label", {}, lines, " source lines")), note, list, source);
 }
 
 function family(ctx) {
