@@ -80,7 +80,7 @@ static void loop(struct serve_server *server, const sigset_t *signals)
 		now = ins_duration_now();
 		serve_desk_work(&server->desk, slots + 1, desk, now);
 		serve_errands_work(&server->errands, slots + 1 + desk, errands, now);
-		MHD_run(server->daemon);
+		serve_http_work(server);
 		now = ins_duration_now();
 		/* Requests have brought questions: their turns may begin. */
 		serve_desk_work(&server->desk, NULL, 0, now);

@@ -33,6 +33,8 @@ static const struct {
 	{"Cache-Control", "no-store"},
 };
 
+static size_t bytes; /* of all answers */
+
 static struct serve_answer *make(unsigned status, const char *type, const char *body, size_t size,
 				 struct MHD_Response *response)
 {
@@ -62,6 +64,10 @@ struct serve_answer *serve_answer_new(unsigned status, const char *type, char *b
 
 	if (!response)
 		free(body);
+	if (answer) {
+		answer->owned = size;
+		bytes += size;
+	}
 	if (answer && look) {
 		answer->look = look;
 		snprintf(number, sizeof number, "%" PRIu64, look);
@@ -140,6 +146,12 @@ void serve_answer_drop(struct serve_answer *answer)
 {
 	if (!answer || --answer->uses)
 		return;
+	bytes -= answer->owned;
 	MHD_destroy_response(answer->response);
 	free(answer);
+}
+
+size_t serve_answer_bytes(void)
+{
+	return bytes;
 }

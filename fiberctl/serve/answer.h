@@ -15,6 +15,7 @@ struct serve_answer {
 	uint64_t look; /* counts the looks at a program; 0: it is of none */
 	const char *body;
 	size_t size;
+	size_t owned;		       /* bytes of the body that are freed with it */
 	struct MHD_Response *response; /* owns the body */
 };
 
@@ -47,6 +48,9 @@ void serve_answer_header(struct serve_answer *answer, const char *name, const ch
 
 /* Allow the styles that are inside this page. NULL: nothing. */
 void serve_answer_own_styles(struct serve_answer *answer);
+
+/* The bytes of all answers that exist, but for those of serve_answer_static(). */
+size_t serve_answer_bytes(void);
 
 struct serve_answer *serve_answer_use(struct serve_answer *answer); /* NULL: NULL */
 void serve_answer_drop(struct serve_answer *answer);		    /* NULL: nothing */

@@ -89,10 +89,13 @@ static void begin(struct serve_server *server, struct serve_request *r, const ch
 	}
 }
 
-static enum MHD_Result put(struct serve_request *r)
+static enum MHD_Result put(struct serve_server *server, struct serve_request *r)
 {
 	if (!r->answer)
 		return MHD_NO;
+	r->reader.connection = r->connection;
+	r->reader.answer = r->answer;
+	serve_readers_add(&server->readers, &r->reader);
 	return MHD_queue_response(r->connection, r->answer->status, r->answer->response);
 }
 
@@ -123,7 +126,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
 	if (!r->done)
 		begin(context, r, path, method);
 	if (r->done)
-		return put(r);
+		return put(context, r);
 	r->suspended = true;
 	MHD_suspend_connection(connection);
 	return MHD_YES;
@@ -132,13 +135,15 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
 static void completed(void *context, struct MHD_Connection *connection, void **request,
 		      enum MHD_RequestTerminationCode why)
 {
+	struct serve_server *server = context;
 	struct serve_request *r = *request;
 
-	(void)context;
 	(void)connection;
 	(void)why;
-	if (r)
+	if (r) {
+		serve_readers_remove(&server->readers, &r->reader);
 		serve_answer_drop(r->answer);
+	}
 	free(r);
 	*request = NULL;
 }
@@ -193,11 +198,17 @@ bool serve_http_begin(struct serve_server *server, int fd)
 		MHD_OPTION_CONNECTION_LIMIT, connections(), MHD_OPTION_CONNECTION_MEMORY_LIMIT,
 		(size_t)REQUEST_MEMORY, MHD_OPTION_CONNECTION_TIMEOUT, PATIENCE,
 		MHD_OPTION_UNESCAPE_CALLBACK, decode, NULL, MHD_OPTION_NOTIFY_COMPLETED, completed,
-		NULL, MHD_OPTION_END);
+		server, MHD_OPTION_END);
 	if (server->daemon)
 		return true;
 	tool_cannot("libmicrohttpd does not start: it needs epoll, and memory");
 	return false;
+}
+
+void serve_http_work(struct serve_server *server)
+{
+	MHD_run(server->daemon);
+	serve_readers_bound(&server->readers);
 }
 
 void serve_http_end(struct serve_server *server)

@@ -17,15 +17,29 @@
 
 /* Commands that only look. id: they are about a fiber; FIRST: about one, or all without it. */
 enum { NONE, ONE, FIRST };
-static const struct {
+static const struct look {
 	const char *name;
 	int id;
 	unsigned limit; /* rows if the request does not say; 0: the command's own choice */
+	unsigned most;	/* rows */
 } looks[] = {
-	{"list", NONE, 1000}, {"show", ONE, 0},	   {"bt", FIRST, 0},   {"stacks", NONE, 0},
-	{"tree", NONE, 1000}, {"why", NONE, 0},	   {"waits", NONE, 0}, {"deadlock", NONE, 0},
-	{"slow", NONE, 0},    {"pinned", NONE, 0}, {"top", NONE, 100}, {"carriers", NONE, 0},
-	{"metrics", NONE, 0}, {"policy", NONE, 0}, {"audit", NONE, 0}, {"watchdog", NONE, 0},
+	{"list", NONE, 1000, SERVE_ROWS_MOST},
+	{"show", ONE, 0, SERVE_ROWS_MOST},
+	{"bt", FIRST, 0, SERVE_ROWS_MOST},
+	{"stacks", NONE, 0, SERVE_ROWS_MOST},
+	{"tree", NONE, 1000, SERVE_ROWS_MOST},
+	{"why", NONE, 0, SERVE_ROWS_MOST},
+	{"waits", NONE, 0, SERVE_ROWS_MOST},
+	{"deadlock", NONE, 0, SERVE_ROWS_MOST},
+	{"slow", NONE, 0, SERVE_ROWS_MOST},
+	{"pinned", NONE, 0, SERVE_ROWS_MOST},
+	/* The worker keeps the rows of several views from look to look. */
+	{"top", NONE, 100, SERVE_TOP_MOST},
+	{"carriers", NONE, 0, SERVE_ROWS_MOST},
+	{"metrics", NONE, 0, SERVE_ROWS_MOST},
+	{"policy", NONE, 0, SERVE_ROWS_MOST},
+	{"audit", NONE, 0, SERVE_ROWS_MOST},
+	{"watchdog", NONE, 0, SERVE_ROWS_MOST},
 };
 
 /* Parameters that are options. */
@@ -33,11 +47,11 @@ enum kind { WORD, NUMBER, FLAG };
 static const struct {
 	enum tool_option_id option;
 	enum kind kind;
-	uint64_t most;
+	uint64_t most; /* of a number; limit: the command says */
 } options[] = {
 	{TOOL_OPT_ALL_FRAMES, FLAG, 0}, {TOOL_OPT_ARGS, FLAG, 0},
 	{TOOL_OPT_COLUMNS, WORD, 0},	{TOOL_OPT_FRAMES, NUMBER, 10000},
-	{TOOL_OPT_GROUP_BY, WORD, 0},	{TOOL_OPT_LIMIT, NUMBER, SERVE_ROWS_MOST},
+	{TOOL_OPT_GROUP_BY, WORD, 0},	{TOOL_OPT_LIMIT, NUMBER, 0},
 	{TOOL_OPT_LOCALS, FLAG, 0},	{TOOL_OPT_MIN, NUMBER, UINT32_MAX},
 	{TOOL_OPT_SORT, WORD, 0},	{TOOL_OPT_WHERE, WORD, 0},
 };
@@ -99,8 +113,9 @@ static bool has_control(const char *text)
 	return false;
 }
 
-static bool add_option(struct made *m, size_t i, const char *value)
+static bool add_option(struct made *m, size_t i, const char *value, const struct look *look)
 {
+	const uint64_t most = options[i].option == TOOL_OPT_LIMIT ? look->most : options[i].most;
 	const char *name = tool_options[options[i].option].name;
 	char option[64];
 	uint64_t number;
@@ -112,7 +127,7 @@ static bool add_option(struct made *m, size_t i, const char *value)
 	}
 	if (has_control(value))
 		return refuse(m, MHD_HTTP_BAD_REQUEST, name, "has a control character");
-	if (options[i].kind == NUMBER && !tool_parse_number(value, 0, options[i].most, &number))
+	if (options[i].kind == NUMBER && !tool_parse_number(value, 0, most, &number))
 		return refuse(m, MHD_HTTP_BAD_REQUEST, name, "is no number, or too large");
 	snprintf(option, sizeof option, "--%s=", name);
 	return add(m, option, value);
@@ -120,21 +135,21 @@ static bool add_option(struct made *m, size_t i, const char *value)
 
 /* Add the parameters that are options of the command, in the order of the table. */
 static bool add_options(struct made *m, const struct tool_command *command,
-			const struct serve_params *params, unsigned limit)
+			const struct serve_params *params, const struct look *look)
 {
 	char rows[16];
 	size_t i;
 
-	snprintf(rows, sizeof rows, "%u", limit);
+	snprintf(rows, sizeof rows, "%u", look->limit);
 	for (i = 0; i < sizeof options / sizeof options[0]; i++) {
 		const char *value = serve_params_get(params, tool_options[options[i].option].name);
 
-		if (!value && limit && options[i].option == TOOL_OPT_LIMIT)
+		if (!value && look->limit && options[i].option == TOOL_OPT_LIMIT)
 			value = rows;
 		if (value && !(command->options & TOOL_TAKES(options[i].option)))
 			return refuse(m, MHD_HTTP_BAD_REQUEST, tool_options[options[i].option].name,
 				      "the command has no such parameter");
-		if (value && !add_option(m, i, value))
+		if (value && !add_option(m, i, value, look))
 			return false;
 	}
 	return true;
@@ -197,7 +212,7 @@ bool serve_question_make(const char *command, const struct serve_params *params,
 		return refuse(&m, MHD_HTTP_NOT_FOUND, command, "there is no such question");
 	return check_names(&m, params) && add(&m, "", command) && add_id(&m, looks[i].id, params) &&
 	       add(&m, "--", "json") &&
-	       add_options(&m, tool_command_find(command), params, looks[i].limit);
+	       add_options(&m, tool_command_find(command), params, &looks[i]);
 }
 
 bool serve_question_change(const char *command, const struct serve_params *params,

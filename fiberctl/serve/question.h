@@ -15,6 +15,7 @@
 
 #define SERVE_QUESTION_MOST 1024 /* bytes */
 #define SERVE_ROWS_MOST	    10000
+#define SERVE_TOP_MOST	    1000 /* rows of top */
 #define SERVE_WORDS	    32
 
 /* The parameters of a request, decoded. */

@@ -8,6 +8,7 @@
 #include "fiberctl/serve/errand.h"
 #include "fiberctl/serve/gather.h"
 #include "fiberctl/serve/question.h"
+#include "fiberctl/serve/readers.h"
 #include "fiberctl/serve/recordings.h"
 
 struct serve_server {
@@ -16,6 +17,7 @@ struct serve_server {
 	struct serve_gathers gathers;
 	struct serve_errands errands;
 	struct serve_recordings recordings;
+	struct serve_readers readers;
 	struct MHD_Daemon *daemon;
 };
 
@@ -27,6 +29,7 @@ struct serve_request {
 	bool suspended;		     /* the connection waits for it */
 	bool page;		     /* the answer is the page of a report */
 	struct MHD_Connection *connection;
+	struct serve_reader reader;
 	struct serve_params params;
 	bool too_many; /* parameters */
 };
@@ -40,6 +43,9 @@ bool serve_is_open(const char *path);
 
 /* Start to answer connections at the socket. False after a line on stderr. http.c */
 bool serve_http_begin(struct serve_server *server, int fd);
+
+/* Answer the requests that have arrived. */
+void serve_http_work(struct serve_server *server);
 void serve_http_end(struct serve_server *server);
 
 #endif
