@@ -13,6 +13,7 @@
 # make fuzz              fuzz each parser of foreign input for FUZZ_SECONDS=60 (clang)
 # make test-conformance  cases of POSIX for threads, in a checkout of the Linux Test Project, LTP=../ltp, on fibers
 # make test-leaks        look for lost fibers in healthy programs, LEAKS_LOOKS=1000 times in each
+# make fuzz-serve        send arbitrary requests to fiberctl serve for SECONDS=600, with SEED=1; SAN= as above
 # make soak              run a server whose clients leave at any moment for SOAK_SECONDS=3600; SAN= as above
 # make why-healthy       ask `why` COUNT=1000 times about each of 30 programs without a fault, LANES=4 at a time
 # make bench             compare libfiber with its peers; also bench-instructions, bench-http, ... (scripts/bench.mk)

@@ -59,3 +59,8 @@ fuzz: fuzz-clang
 			$(FUZZ_BUILD)/corpus/$$target fixtures/fuzz/$$target || { \
 		echo "fuzz: $$target: found something, see $(FUZZ_BUILD)/findings" >&2; exit 1; }; \
 	done
+
+# Arbitrary requests to `fiberctl serve`, with or without a sanitizer. `check` runs this for a few seconds.
+.PHONY: fuzz-serve
+fuzz-serve: lib tools fixtures
+	@scripts/fuzz-serve.py $(BUILD) $(or $(SECONDS),600) $(or $(SEED),1)
