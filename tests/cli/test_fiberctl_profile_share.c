@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "tests/harness/cli/json.h"
 #include "tests/harness/watchdog.h"
@@ -65,14 +66,37 @@ static bool near(double a, double b)
 	return a > b - BOUND && a < b + BOUND;
 }
 
+/* CPU time of the process, ns. */
+static int64_t process_cpu(const char *pid)
+{
+	struct timespec time;
+	clockid_t clock;
+
+	assert_int_equal(clock_getcpuclockid(atoi(pid), &clock), 0);
+	assert_int_equal(clock_gettime(clock, &time), 0);
+	return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
+}
+
+/*
+ * No CPU time is in two samples, so their sum is at most that of the process; and each stands for an
+ * eighth of a period or more.
+ */
+static void expect_cpu(json_t *profile, int64_t most)
+{
+	assert_true(json_int(profile, "timeNs") <= most);
+	assert_true(json_int(profile, "timeNs") >= json_int(profile, "number") * 1250000);
+}
+
 /* Profile once more. Whether all shares agree. */
 static bool agree(void *arg)
 {
 	struct sums *s = arg;
+	const int64_t before = process_cpu(s->pid);
 	json_t *answer =
 		json_well(cli_run("fiberctl", "profile", s->pid, "--for=2s", "--json", NULL));
 	double profile, fibers;
 
+	expect_cpu(json_object_get(answer, "profile"), process_cpu(s->pid) - before);
 	s->three += self_of(answer, "compute_three");
 	s->one += self_of(answer, "compute_one");
 	s->samples += json_int(json_object_get(answer, "profile"), "number");
