@@ -5,7 +5,7 @@
 # make bench [WORK=name[,name]] [REPEATS=n] [BASE=build/bench/earlier.json]
 # make bench-instructions [WORK=...]    make bench-guard [RECORD=1]
 # make bench-observer [LOOKS=name[,name]] [BUSY=1]    make bench-turns [LOOKS=name] [BUSY=1]
-# make bench-tools [COLD=1]    make bench-programs    make deps-bench
+# make bench-tools [COLD=1]    make bench-serve    make bench-programs    make deps-bench
 # make bench-pictures [RESULTS=last.json]
 #
 # A peer whose package is missing is not built; the table says so.
@@ -23,7 +23,7 @@ PEER_BINS := $(PEERS:%=$(BUILD)/bench/peers/%)
 LOOKING = --build $(BUILD) --repeats $(REPEATS) $(if $(LOOKS),--looks '$(LOOKS)') $(if $(BUSY),--busy)
 BENCH_RUN = python3 -B bench/run.py --programs $(BUILD)/bench $(if $(WORK),--work $(WORK)) --repeats $(REPEATS)
 
-.PHONY: bench bench-instructions bench-guard bench-observer bench-turns bench-tools bench-programs bench-pictures
+.PHONY: bench bench-instructions bench-guard bench-observer bench-turns bench-tools bench-serve bench-programs bench-pictures
 bench-programs: $(BENCHES) $(PEER_BINS)
 bench: bench-programs
 	@$(BENCH_RUN) $(if $(BASE),--base $(BASE))
@@ -38,6 +38,8 @@ bench-turns: $(BUILD)/bench/libfiber tools
 	@python3 -B bench/turns.py $(LOOKING)
 bench-tools: tools fixtures
 	@python3 -B bench/tools.py --build $(BUILD) --repeats $(REPEATS) $(if $(COLD),--cold)
+bench-serve: $(BUILD)/bench/libfiber tools fixtures
+	@python3 -B bench/serve.py --build $(BUILD) --repeats $(REPEATS)
 
 # docs/pictures/*.svg, and the table on top of docs/performance.md, from the last run of make bench.
 RESULTS ?= $(BUILD)/bench/last.json
