@@ -112,6 +112,19 @@ static void run_child(const struct serve_capture *c, int end, serve_capture_fn *
 	_exit(code);
 }
 
+/* The address space of this process, bytes; 0: unknown. */
+static uint64_t address_space(void)
+{
+	FILE *file = fopen("/proc/self/statm", "re");
+	unsigned long pages = 0;
+
+	if (file && fscanf(file, "%lu", &pages) != 1)
+		pages = 0;
+	if (file)
+		fclose(file);
+	return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
 static int run_command(void *context)
 {
 	char **argv = context;
@@ -119,7 +132,9 @@ static int run_command(void *context)
 
 	if (strcmp(argv[0], tool->name) != 0)
 		execute(argv);
-	limit(RLIMIT_AS, MEMORY_MOST);
+	/* A sanitizer has reserved more than that, and could not take any of it. */
+	if (address_space() < MEMORY_MOST)
+		limit(RLIMIT_AS, MEMORY_MOST);
 	while (argv[argc])
 		argc++;
 	optind = 0; /* getopt starts again */

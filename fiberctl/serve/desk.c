@@ -18,7 +18,7 @@
 #define TARGET_REST (120 * SECOND)
 #define OLDEST	    (60 * SECOND) /* an answer that old is no answer */
 #define NO_WORKER   (SECOND / 50) /* then it is tried again */
-#define BYTES_MOST  (24u << 20)	  /* of all answers */
+#define BYTES_MOST  (16u << 20)	  /* of all answers */
 
 /* Drop the answers that were not asked for the longest time, until their sum is in its bound. */
 static void shrink(struct serve_desk *d)

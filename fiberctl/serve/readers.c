@@ -9,7 +9,7 @@
 
 #include <sys/socket.h>
 
-#define MOST (32u << 20) /* bytes; 24 MiB of it may be answers that are kept (desk.c) */
+#define MOST (24u << 20) /* bytes; 16 MiB of it may be answers that are kept (desk.c) */
 
 void serve_readers_add(struct serve_readers *all, struct serve_reader *r)
 {

@@ -14,7 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "fiberctl/process_row.h"
@@ -67,14 +69,34 @@ static void send_bytes(const void *bytes, size_t size)
 	}
 }
 
+/* Send a file in memory without a copy of it in this process. */
+static void send_file(int fd, size_t size)
+{
+	off_t at = 0;
+
+	while (size) {
+		const ssize_t n = sendfile(LINK, fd, &at, size);
+
+		if (n == 0 || (n < 0 && errno != EINTR))
+			_exit(0); /* the server has ended */
+		size -= n > 0 ? (size_t)n : 0;
+	}
+}
+
+static size_t size_of(int fd)
+{
+	struct stat file;
+
+	return fstat(fd, &file) == 0 ? (size_t)file.st_size : 0;
+}
+
 static void send_answer(uint32_t index, int code, int out, int err)
 {
-	size_t size, errors;
-	char *answer = serve_capture_read(out, &size), *messages = serve_capture_read(err, &errors);
+	size_t size = size_of(out), errors = size_of(err);
 	struct serve_frame frame = {.kind = SERVE_FRAME_ANSWER, .index = index, .code = code};
 
-	if (!answer || !messages || size > SERVE_OUTPUT_MOST) {
-		frame.code = answer && messages ? -EFBIG : -ENOMEM;
+	if (size > SERVE_OUTPUT_MOST) {
+		frame.code = -EFBIG;
 		size = errors = 0;
 	}
 	if (errors > 4096)
@@ -82,10 +104,8 @@ static void send_answer(uint32_t index, int code, int out, int err)
 	frame.size = (uint32_t)size;
 	frame.errors = (uint32_t)errors;
 	send_bytes(&frame, sizeof frame);
-	send_bytes(answer, size);
-	send_bytes(messages, errors);
-	free(answer);
-	free(messages);
+	send_file(out, size);
+	send_file(err, errors);
 }
 
 static void send_totals(const struct worker *w)
