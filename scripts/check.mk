@@ -8,7 +8,8 @@
 # OF_TOOLS: tests in which only the tool's work on answers, cores or options differs; the inspected program does nothing new; and
 # those of libfiber-test, which is not built with it.
 OF_TOOLS := $(addprefix fiberctl_,completion completion_shells completion_words diff errors flames full_disk help layout \
-	limit metrics_json numbers options processes serve_page serve_page_looks serve_page_use snapshot_commands snapshot_write top \
+	limit metrics_json numbers options processes serve serve_access serve_changes serve_hostile serve_load serve_page serve_page_looks \
+	serve_page_use serve_profiles serve_requests serve_stopped serve_turns snapshot_commands snapshot_write top \
 	top_live top_sizes topic_where tree \
 	waits_dot watch where) $(addprefix fibertrace_,commands compressed core crash dead elsewhere errors export named \
 	progress report rights rights_commands timeline to_core values yama) adapters agreement fixtures hostile_registry places probes \

@@ -294,14 +294,10 @@ static void test_requests_may_follow_each_other_without_a_pause(void **state)
 
 static void test_programs_that_are_not_served_are_404(void **state)
 {
-	struct crowd second = crowd_start(NULL, "crowd", "20", NULL);
 	struct harness_process *alone = cli_without_fibers();
 	char path[128];
 
 	(void)state;
-	/* It has a control socket, but the server was started for another process. */
-	snprintf(path, sizeof(path), "/api/v1/processes/%d/list", second.process->pid);
-	refused("GET", path, 404, "no such program");
 	snprintf(path, sizeof(path), "/api/v1/processes/%d/list", alone->pid);
 	refused("GET", path, 404, "no such program");
 	snprintf(path, sizeof(path), "/api/v1/processes/%s/list", cli_gone());
@@ -312,6 +308,35 @@ static void test_programs_that_are_not_served_are_404(void **state)
 	refused("GET", "/debug/pprof/fiber?process=1", 404, "no such program");
 	json_decref(serve_json(&server, 200, "/api/v1/processes/crowd/list?limit=1"));
 	harness_free(alone);
+}
+
+static size_t served(const struct serve *by)
+{
+	json_t *answer = serve_json(by, 200, "/api/v1/processes");
+	const size_t n = json_array_size(json_object_get(answer, "processes"));
+
+	json_decref(answer);
+	return n;
+}
+
+static void test_only_the_programs_of_the_command_line_are_served(void **state)
+{
+	struct crowd second = crowd_start(NULL, "crowd", "20", NULL);
+	const char *const other = cli_number((uint64_t)second.process->pid);
+	/* A server knows the programs that exist when it starts. */
+	struct serve one = serve_start(pid, NULL), two = serve_start(other, pid, NULL);
+
+	(void)state;
+	assert_int_equal(served(&one), 1);
+	serve_refused(serve_get(&one, "/api/v1/processes/%s/list", other), 404, "no such program");
+	json_decref(serve_json(&one, 200, "/api/v1/processes/%s/list?limit=1", pid));
+	assert_int_equal(served(&two), 2);
+	json_decref(serve_json(&two, 200, "/api/v1/processes/%s/list?limit=1", other));
+	serve_end(&one);
+	serve_end(&two);
+	two = serve_start("crowd", NULL);
+	json_decref(serve_json(&two, 200, "/api/v1/processes/%s/list?limit=1", other));
+	serve_end(&two);
 	crowd_end(&second);
 }
 
@@ -329,6 +354,7 @@ int main(void)
 		cmocka_unit_test(test_what_is_no_http_is_refused_and_hurts_nobody),
 		cmocka_unit_test(test_requests_may_follow_each_other_without_a_pause),
 		cmocka_unit_test(test_programs_that_are_not_served_are_404),
+		cmocka_unit_test(test_only_the_programs_of_the_command_line_are_served),
 	};
 
 	harness_watchdog(110);
