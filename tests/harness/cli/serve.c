@@ -66,7 +66,7 @@ struct serve serve_start(const char *first, ...)
 	int n = 0;
 
 	va_start(ap, first);
-	while (words[n] && n < WORDS - 1)
+	while (n < WORDS - 1 && words[n])
 		words[++n] = va_arg(ap, const char *);
 	va_end(ap);
 	s = start(NULL, "127.0.0.1:0", words);
