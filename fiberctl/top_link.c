@@ -24,7 +24,7 @@
 #include "inspect/process/silence.h"
 
 #define IDLE	      INT64_C(5000000000)
-#define VERDICT_SHARE 60
+#define VERDICT_SHARE 120
 
 static int64_t now_ns(void)
 {
@@ -165,7 +165,7 @@ static int take(void *context, const struct ins_fiber *fiber)
 	return rc;
 }
 
-/* A verdict reads all fibers once more, so it takes at most a 60th of a CPU. */
+/* A verdict reads all fibers once more, so it takes at most a 120th of a CPU. */
 static void judge(struct ctl_top *top)
 {
 	const clock_t began = clock();

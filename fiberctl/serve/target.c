@@ -19,10 +19,11 @@
 #define TURN_EVERY SECOND
 
 /*
- * Live questions, others, and verdicts (top_link.c) each have a 60th of a CPU: the next ones wait
- * for so many times the CPU time of the last ones. Together that is a twentieth.
+ * Live questions have a 30th of a CPU, others and verdicts (top_link.c) a 120th each: the next ones
+ * wait for so many times the CPU time of the last ones. Together that is a twentieth.
  */
-#define TURN_SHARE 60
+#define LIVE_SHARE  30
+#define OTHER_SHARE 120
 /* A person who follows a trace asks some questions quickly: so much CPU time is advanced, ns. */
 #define ADVANCE (2 * SECOND)
 
@@ -149,17 +150,17 @@ void serve_target_fail(struct serve_target *t, unsigned status, const char *why,
 /* Count the CPU time of questions that are not live. What was used before is forgotten slowly. */
 static void spend(struct serve_target *t, int64_t cpu)
 {
-	t->spent = later(0, t->spent - (t->began - t->spent_at) / TURN_SHARE) + cpu;
+	t->spent = later(0, t->spent - (t->began - t->spent_at) / OTHER_SHARE) + cpu;
 	t->spent_at = t->began;
 	if (t->spent > ADVANCE)
-		t->next_other = t->began + (t->spent - ADVANCE) * TURN_SHARE;
+		t->next_other = t->began + (t->spent - ADVANCE) * OTHER_SHARE;
 }
 
 static void end_turn(struct serve_target *t)
 {
 	unsigned i;
 
-	t->next = later(t->next, t->began + t->frame.cpu * TURN_SHARE);
+	t->next = later(t->next, t->began + t->frame.cpu * LIVE_SHARE);
 	spend(t, t->frame.children);
 	t->began = 0;
 	for (i = 0; i < t->entries.count; i++)
