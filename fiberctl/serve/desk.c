@@ -130,7 +130,7 @@ static struct serve_target *need_target(struct serve_desk *d, const struct serve
 static bool is_new_enough(const struct serve_target *t, const struct serve_entry *e,
 			  const struct serve_waiter *w, int64_t now)
 {
-	const int64_t due = serve_target_due(t, e->live);
+	const int64_t due = serve_target_due(t, e->share);
 
 	if (!e->answer || now - e->answered > OLDEST || e->answer->look <= w->after)
 		return false;

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fiberctl/serve/question.h"
 #include "inspect/text/duration.h"
 
 void serve_entry_forget(struct serve_entry *e, size_t *bytes)
@@ -64,12 +63,19 @@ static bool is_idle(const struct serve_entry *e)
 	return !e->waiters && !e->wanted && e->asked < 0;
 }
 
-/* The place for a new entry, perhaps of one that was not asked for the longest time. */
-static struct serve_entry *find_place(struct serve_entries *all)
+/*
+ * The place for a new entry, perhaps of one that was not asked for the longest time. Questions that
+ * wait long do not take all places.
+ */
+static struct serve_entry *find_place(struct serve_entries *all, enum serve_share share)
 {
 	struct serve_entry *place = NULL;
-	unsigned i;
+	unsigned i, others = 0;
 
+	for (i = 0; i < all->count; i++)
+		others += all->at[i].share == SERVE_OTHER && !is_idle(&all->at[i]);
+	if (share == SERVE_OTHER && others >= SERVE_OTHERS)
+		return NULL;
 	if (all->count < SERVE_ENTRIES)
 		return &all->at[all->count++];
 	for (i = 0; i < all->count; i++)
@@ -81,6 +87,7 @@ static struct serve_entry *find_place(struct serve_entries *all)
 struct serve_entry *serve_entries_need(struct serve_entries *all, const char *question,
 				       size_t *bytes)
 {
+	const enum serve_share share = serve_question_share(question);
 	struct serve_entry *e;
 	char *copy;
 	unsigned i;
@@ -89,15 +96,14 @@ struct serve_entry *serve_entries_need(struct serve_entries *all, const char *qu
 		if (strcmp(all->at[i].question, question) == 0)
 			return &all->at[i];
 	copy = strdup(question);
-	e = copy ? find_place(all) : NULL;
+	e = copy ? find_place(all, share) : NULL;
 	if (!e) {
 		free(copy);
 		return NULL;
 	}
 	serve_entry_forget(e, bytes);
 	free(e->question);
-	*e = (struct serve_entry){
-		.question = copy, .asked = -1, .live = serve_question_live(question)};
+	*e = (struct serve_entry){.question = copy, .asked = -1, .share = share};
 	return e;
 }
 
@@ -111,12 +117,12 @@ bool serve_entries_waited(const struct serve_entries *all)
 	return false;
 }
 
-bool serve_entries_wanted(const struct serve_entries *all, bool live)
+bool serve_entries_wanted(const struct serve_entries *all, enum serve_share share)
 {
 	unsigned i;
 
 	for (i = 0; i < all->count; i++)
-		if (all->at[i].wanted && all->at[i].live == live)
+		if (all->at[i].wanted && all->at[i].share == share)
 			return true;
 	return false;
 }

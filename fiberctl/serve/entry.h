@@ -8,6 +8,7 @@
 #define SERVE_ENTRY_H
 
 #include "fiberctl/serve/answer.h"
+#include "fiberctl/serve/question.h"
 
 /* Who waits for an answer. done() is called once, perhaps before the question returns. */
 struct serve_waiter {
@@ -23,7 +24,7 @@ struct serve_waiter {
 struct serve_entry {
 	char *question;
 	struct serve_answer *answer; /* the last one; NULL: none */
-	bool live;		     /* it belongs to a live view, and has its own share of time */
+	enum serve_share share;	     /* of time */
 	bool wanted;		     /* in the next turn */
 	int asked;		     /* its index in the current turn; -1: it is in none */
 	int64_t answered, used;	     /* the time of the answer, and of the last question; ns */
@@ -32,6 +33,8 @@ struct serve_entry {
 
 /* Empty when zeroed. */
 #define SERVE_ENTRIES 32
+#define SERVE_OTHERS \
+	24 /* of the share OTHER that are not answered yet; the rest is for the others */
 struct serve_entries {
 	struct serve_entry at[SERVE_ENTRIES];
 	unsigned count;
@@ -44,9 +47,9 @@ struct serve_entries {
 struct serve_entry *serve_entries_need(struct serve_entries *entries, const char *question,
 				       size_t *bytes);
 
-/* Whether someone waits for an answer; whether a question, live or not, is wanted. */
+/* Whether someone waits for an answer; whether a question of that share is wanted. */
 bool serve_entries_waited(const struct serve_entries *entries);
-bool serve_entries_wanted(const struct serve_entries *entries, bool live);
+bool serve_entries_wanted(const struct serve_entries *entries, enum serve_share share);
 
 /* Add a waiter. */
 void serve_entry_wait(struct serve_entry *entry, struct serve_waiter *waiter);

@@ -26,8 +26,8 @@ struct serve_frame {
 	uint32_t size;	 /* bytes of the answer, or of the totals (JSON), that follow */
 	uint32_t errors; /* ANSWER: bytes of the messages that follow it */
 	uint32_t unused;
-	/* OVER: ns of CPU time for live questions, without the verdict, and for the others. */
-	int64_t cpu, children;
+	/* OVER: ns of CPU time for the questions of each share (enum serve_share), without verdicts. */
+	int64_t cpu[3];
 };
 
 #endif

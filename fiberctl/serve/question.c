@@ -245,9 +245,11 @@ bool serve_question_is(const char *question, const char *command)
 	return strncmp(question, command, n) == 0 && (!question[n] || question[n] == '\n');
 }
 
-bool serve_question_live(const char *question)
+enum serve_share serve_question_share(const char *question)
 {
-	return serve_question_is(question, "top") || serve_question_is(question, "process");
+	if (serve_question_is(question, "top") || serve_question_is(question, "process"))
+		return SERVE_LIVE;
+	return strcmp(question, "metrics") == 0 ? SERVE_METRICS : SERVE_OTHER;
 }
 
 const char *serve_question_type(const char *question)

@@ -45,8 +45,13 @@ bool serve_question_change(const char *command, const struct serve_params *param
 /* Whether it is the command, as "top". */
 bool serve_question_is(const char *question, const char *command);
 
-/* Whether it is of a live view: the worker itself answers it, from a look at all fibers. */
-bool serve_question_live(const char *question);
+/*
+ * Which share of time a question uses. LIVE: it is of a live view, and the worker itself answers it
+ * from a look at all fibers. METRICS: a monitoring system asks it, and takes a missing answer for a
+ * fault of the program. The questions of one share never delay those of another.
+ */
+enum serve_share { SERVE_LIVE, SERVE_METRICS, SERVE_OTHER, SERVE_SHARES };
+enum serve_share serve_question_share(const char *question);
 
 /* The content type of its answer. */
 const char *serve_question_type(const char *question);

@@ -19,10 +19,11 @@
 #define TURN_EVERY SECOND
 
 /*
- * Live questions have a 30th of a CPU, others and verdicts (top_link.c) a 120th each: the next ones
- * wait for so many times the CPU time of the last ones. Together that is a twentieth.
+ * Live questions have a 40th of a CPU; metrics, other questions and verdicts (top_link.c) a 120th
+ * each: the next ones wait for so many times the CPU time of the last ones. Together that is a
+ * twentieth.
  */
-#define LIVE_SHARE  30
+#define LIVE_SHARE  40
 #define OTHER_SHARE 120
 /* A person who follows a trace asks some questions quickly: so much CPU time is advanced, ns. */
 #define ADVANCE (2 * SECOND)
@@ -70,40 +71,51 @@ static int64_t later(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-int64_t serve_target_due(const struct serve_target *t, bool live)
+int64_t serve_target_due(const struct serve_target *t, enum serve_share share)
 {
-	return live ? t->next : later(t->next, t->next_other);
+	return later(t->next, t->next_of[share]);
 }
 
 int64_t serve_target_next(const struct serve_target *t)
 {
 	int64_t next = INT64_MAX;
+	enum serve_share share;
 
-	if (serve_entries_wanted(&t->entries, false))
-		next = serve_target_due(t, false);
-	if (serve_entries_wanted(&t->entries, true))
-		next = serve_target_due(t, true);
+	for (share = 0; share < SERVE_SHARES; share++)
+		if (serve_entries_wanted(&t->entries, share) && serve_target_due(t, share) < next)
+			next = serve_target_due(t, share);
 	return next;
 }
 
-/* Send the wanted questions. False: the worker has ended. */
+/* Add the wanted questions of a share to a turn. */
+static void fill_turn(struct serve_target *t, enum serve_share share, struct serve_turn *turn,
+		      char *text)
+{
+	unsigned i;
+
+	for (i = 0; i < t->entries.count && turn->count < SERVE_TURN_MOST; i++) {
+		struct serve_entry *e = &t->entries.at[i];
+		const size_t n = strlen(e->question) + 1;
+
+		if (!e->wanted || e->share != share)
+			continue;
+		e->wanted = false;
+		e->asked = (int)turn->count++;
+		memcpy(text + turn->bytes, e->question, n);
+		turn->bytes += (uint32_t)n;
+	}
+}
+
+/* Send the wanted questions, those of LIVE first. False: the worker has ended. */
 static bool send_turn(struct serve_target *t, int64_t now)
 {
 	char text[SERVE_TURN_MOST * SERVE_QUESTION_MOST];
 	struct serve_turn turn = {0};
-	unsigned i;
+	enum serve_share share;
 
-	for (i = 0; i < t->entries.count && turn.count < SERVE_TURN_MOST; i++) {
-		struct serve_entry *e = &t->entries.at[i];
-		const size_t n = strlen(e->question) + 1;
-
-		if (!e->wanted || now < serve_target_due(t, e->live))
-			continue;
-		e->wanted = false;
-		e->asked = (int)turn.count++;
-		memcpy(text + turn.bytes, e->question, n);
-		turn.bytes += (uint32_t)n;
-	}
+	for (share = 0; share < SERVE_SHARES; share++)
+		if (now >= serve_target_due(t, share))
+			fill_turn(t, share, &turn, text);
 	return send(t->fd, &turn, sizeof turn, MSG_NOSIGNAL) == (ssize_t)sizeof turn &&
 	       send(t->fd, text, turn.bytes, MSG_NOSIGNAL) == (ssize_t)turn.bytes;
 }
@@ -147,21 +159,28 @@ void serve_target_fail(struct serve_target *t, unsigned status, const char *why,
 	}
 }
 
-/* Count the CPU time of questions that are not live. What was used before is forgotten slowly. */
+/* Count the CPU time of other questions. What was used before is forgotten slowly. */
 static void spend(struct serve_target *t, int64_t cpu)
 {
 	t->spent = later(0, t->spent - (t->began - t->spent_at) / OTHER_SHARE) + cpu;
 	t->spent_at = t->began;
 	if (t->spent > ADVANCE)
-		t->next_other = t->began + (t->spent - ADVANCE) * OTHER_SHARE;
+		t->next_of[SERVE_OTHER] = t->began + (t->spent - ADVANCE) * OTHER_SHARE;
+}
+
+/* Let the next questions of a share wait for so many times what the last ones took. */
+static void wait_after(struct serve_target *t, enum serve_share share, int64_t times)
+{
+	t->next_of[share] = later(t->next_of[share], t->began + t->frame.cpu[share] * times);
 }
 
 static void end_turn(struct serve_target *t)
 {
 	unsigned i;
 
-	t->next = later(t->next, t->began + t->frame.cpu * LIVE_SHARE);
-	spend(t, t->frame.children);
+	wait_after(t, SERVE_LIVE, LIVE_SHARE);
+	wait_after(t, SERVE_METRICS, OTHER_SHARE);
+	spend(t, t->frame.cpu[SERVE_OTHER]);
 	t->began = 0;
 	for (i = 0; i < t->entries.count; i++)
 		t->entries.at[i].asked = -1;

@@ -15,14 +15,14 @@
 struct serve_target {
 	struct serve_found found;
 	struct serve_entries entries;
-	uint64_t look;		 /* counts its turns */
-	int64_t next;		 /* no turn before; ns */
-	int64_t next_other;	 /* no turn with a question that is not live before; ns */
-	int64_t spent, spent_at; /* ns of CPU time for those, and when that was computed */
-	int64_t began;		 /* the current turn; 0: none */
-	int64_t used;		 /* the last question; ns */
-	pid_t worker;		 /* 0: none */
-	int fd;			 /* of the link; -1 */
+	uint64_t look;		       /* counts its turns */
+	int64_t next;		       /* no turn before; ns */
+	int64_t next_of[SERVE_SHARES]; /* no turn with a question of that share before; ns */
+	int64_t spent, spent_at;       /* ns of CPU time for OTHER, and when that was computed */
+	int64_t began;		       /* the current turn; 0: none */
+	int64_t used;		       /* the last question; ns */
+	pid_t worker;		       /* 0: none */
+	int fd;			       /* of the link; -1 */
 	/* What arrives from the worker: */
 	struct serve_frame frame;
 	size_t have; /* bytes of it */
@@ -40,8 +40,10 @@ bool serve_target_start(struct serve_target *target);
 /* End the worker, also in the middle of a turn. */
 void serve_target_stop(struct serve_target *target);
 
-/* When a question, live or not, may be asked again; when the next turn is due, INT64_MAX: never. */
-int64_t serve_target_due(const struct serve_target *target, bool live);
+/*
+ * When a question of that share may be asked again; when the next turn is due, INT64_MAX: never.
+ */
+int64_t serve_target_due(const struct serve_target *target, enum serve_share share);
 int64_t serve_target_next(const struct serve_target *target);
 
 /* Begin a turn; there is a worker. False: it has ended. */

@@ -201,9 +201,10 @@ static void take_turn(struct worker *w, const struct serve_turn *turn, const cha
 {
 	const char *question[SERVE_TURN_MOST];
 	struct serve_frame over = {.kind = SERVE_FRAME_OVER};
-	const int64_t before = cpu_time(RUSAGE_SELF), children = cpu_time(RUSAGE_CHILDREN);
+	const int64_t before = cpu_time(RUSAGE_SELF);
+	enum serve_share share;
+	int64_t children;
 	uint32_t i;
-	int pass;
 
 	for (i = 0; i < turn->count; i++) {
 		question[i] = questions;
@@ -214,18 +215,18 @@ static void take_turn(struct worker *w, const struct serve_turn *turn, const cha
 	for (i = 0; i < turn->count; i++)
 		if (serve_question_is(question[i], "top"))
 			serve_looks_want(w->looks, question[i]);
-	for (pass = 0; pass < 2; pass++)
-		for (i = 0; i < turn->count; i++) {
-			if (pass == 0 && serve_question_live(question[i]))
-				answer_here(w, i, question[i]);
-			else if (pass == 1 && !serve_question_live(question[i]))
-				answer_in_child(w, i, question[i]);
-		}
+	for (share = 0; share < SERVE_SHARES; share++) {
+		children = cpu_time(RUSAGE_CHILDREN);
+		for (i = 0; i < turn->count; i++)
+			if (serve_question_share(question[i]) == share)
+				(share == SERVE_LIVE ? answer_here : answer_in_child)(w, i,
+										      question[i]);
+		over.cpu[share] = cpu_time(RUSAGE_CHILDREN) - children;
+	}
 	if (w->looked)
 		send_totals(w);
 	/* A verdict has its own share of time. */
-	over.cpu = cpu_time(RUSAGE_SELF) - before - serve_looks_judged(w->looks);
-	over.children = cpu_time(RUSAGE_CHILDREN) - children;
+	over.cpu[SERVE_LIVE] = cpu_time(RUSAGE_SELF) - before - serve_looks_judged(w->looks);
 	send_bytes(&over, sizeof over);
 }
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "tests/harness/cli/crowd.h"
+#include "tests/harness/cli/prom.h"
 #include "tests/harness/cli/serve.h"
 #include "tests/harness/watchdog.h"
 
@@ -158,12 +159,32 @@ static void test_clients_that_read_nothing_hold_little_memory(void **state)
 	answers_others();
 }
 
+/* The expensive questions of the test before have used up their share of time. */
+static void test_expensive_questions_do_not_keep_metrics_from_their_turns(void **state)
+{
+	struct http_reply reply;
+	char up[64];
+
+	(void)state;
+	for (int i = 0; i < KINDS; i++)
+		fds[open_fds++] = ask_big(i);
+	reply = serve_get(&server, "/metrics");
+	prom_check(reply.body);
+	for (int i = 0; i < PROGRAMS; i++) {
+		snprintf(up, sizeof(up), "libfiber_up{pid=\"%d\"}", crowds[i].process->pid);
+		assert_true(prom_value(reply.body, up) == 1);
+	}
+	http_drop(&reply);
+	close_all();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_thousand_clients_that_say_nothing_or_half_keep_nobody_out),
 		cmocka_unit_test(test_one_who_reads_later_gets_all_of_the_answer),
 		cmocka_unit_test(test_clients_that_read_nothing_hold_little_memory),
+		cmocka_unit_test(test_expensive_questions_do_not_keep_metrics_from_their_turns),
 	};
 
 	harness_watchdog(110);
