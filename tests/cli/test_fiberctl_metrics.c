@@ -37,16 +37,7 @@ static double said(const char *word)
 /* The checked text; the caller frees it. */
 static char *metrics(const struct harness_process *process)
 {
-	struct harness_process *p =
-		cli_run("fiberctl", "metrics", cli_number((uint64_t)process->pid), NULL);
-	char *text;
-
-	cli_expect(p, 0);
-	assert_string_equal(p->err.bytes, "");
-	text = strdup(p->out.bytes);
-	harness_free(p);
-	prom_check(text);
-	return text;
+	return prom_metrics(cli_number((uint64_t)process->pid));
 }
 
 /* The switches of all fibers that still exist. */
@@ -68,14 +59,7 @@ static double listed_switches(const struct harness_process *process)
 
 static double waiting(const char *text, const char *kind)
 {
-	char part[64];
-	unsigned n;
-	double value;
-
-	snprintf(part, sizeof part, "wait=\"%s\"", kind);
-	value = prom_sum(text, "libfiber_fibers_waiting", part, &n);
-	assert_int_equal(n, 1);
-	return value;
+	return prom_only(text, "libfiber_fibers_waiting", "wait", kind);
 }
 
 /* Checks that hold for any number of carriers. */

@@ -19,55 +19,37 @@
 #define RULES	       13
 #define SNAPSHOT_RULES 11
 
-/* The metrics of a process or a snapshot, checked; the caller frees them. */
-static char *metrics_of(const char *who)
-{
-	struct harness_process *p = cli_run("fiberctl", "metrics", who, NULL);
-	char *text;
-
-	cli_expect(p, 0);
-	assert_string_equal(p->err.bytes, "");
-	text = strdup(p->out.bytes);
-	harness_free(p);
-	prom_check(text);
-	return text;
-}
-
-/* The value of the rule's only sample. */
 static double finding(const char *text, const char *rule)
 {
-	char part[64];
-	unsigned n;
-	double value;
-
-	snprintf(part, sizeof part, "rule=\"%s\"", rule);
-	value = prom_sum(text, "libfiber_finding", part, &n);
-	assert_int_equal(n, 1);
-	return value;
+	return prom_only(text, "libfiber_finding", "rule", rule);
 }
 
 struct wanted {
 	const struct harness_process *process;
 	const char *rule;
+	double fibers;
 };
 
 static bool has_finding(void *context)
 {
 	const struct wanted *w = context;
-	char *text = metrics_of(cli_number((uint64_t)w->process->pid));
-	const bool has = finding(text, w->rule) > 0;
+	char *text = prom_metrics(cli_number((uint64_t)w->process->pid));
+	const bool has = finding(text, w->rule) >= w->fibers;
 
 	free(text);
 	return has;
 }
 
-/* The metrics of a fixture as soon as this rule has found something. */
-static char *metrics_with(const struct harness_process *process, const char *rule)
+/*
+ * The metrics of a fixture as soon as this rule has found so many fibers. They began to wait one after
+ * another, so they are not all old enough in the same millisecond.
+ */
+static char *metrics_with(const struct harness_process *process, const char *rule, double fibers)
 {
-	struct wanted wanted = {process, rule};
+	struct wanted wanted = {process, rule, fibers};
 
 	assert_true(harness_until(has_finding, &wanted, CLI_SECONDS));
-	return metrics_of(cli_number((uint64_t)process->pid));
+	return prom_metrics(cli_number((uint64_t)process->pid));
 }
 
 static void expect_only(const char *text, const char *rule, double fibers)
@@ -97,7 +79,7 @@ static void test_each_fault_is_a_finding_of_its_rule_and_of_no_other(void **stat
 	for (i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
 		struct harness_process *p =
 			cli_start(NULL, "ready ", "trouble", faults[i].name, NULL);
-		char *text = metrics_with(p, faults[i].rule);
+		char *text = metrics_with(p, faults[i].rule, faults[i].fibers);
 
 		print_message("# trouble %s\n", faults[i].name);
 		expect_only(text, faults[i].rule, faults[i].fibers);
@@ -114,7 +96,7 @@ static void test_a_healthy_program_has_0_for_every_rule(void **state)
 	(void)state;
 	for (i = 0; i < sizeof(healthy) / sizeof(healthy[0]); i++) {
 		struct harness_process *p = cli_start(NULL, "ready ", "trouble", healthy[i], NULL);
-		char *text = metrics_of(cli_number((uint64_t)p->pid));
+		char *text = prom_metrics(cli_number((uint64_t)p->pid));
 
 		expect_only(text, "deadlock", 0);
 		free(text);
@@ -126,7 +108,7 @@ static void test_a_healthy_program_has_0_for_every_rule(void **state)
 static void test_what_one_look_cannot_tell_has_no_sample(void **state)
 {
 	struct harness_process *p = cli_start(NULL, "ready ", "trouble", "growth", NULL);
-	char *text = metrics_of(cli_number((uint64_t)p->pid));
+	char *text = prom_metrics(cli_number((uint64_t)p->pid));
 
 	(void)state;
 	assert_null(strstr(text, "rule=\"growth\""));
@@ -140,7 +122,7 @@ static void test_what_one_look_cannot_tell_has_no_sample(void **state)
 static void test_a_snapshot_has_the_findings_but_not_those_of_the_process(void **state)
 {
 	struct harness_process *p = cli_start(NULL, "ready ", "trouble", "convoy", NULL);
-	char file[HARNESS_PATH], *text = metrics_with(p, "convoy");
+	char file[HARNESS_PATH], *text = metrics_with(p, "convoy", 5);
 	unsigned n;
 
 	(void)state;
@@ -149,7 +131,7 @@ static void test_a_snapshot_has_the_findings_but_not_those_of_the_process(void *
 			  harness_file(file, "convoy.snap"), NULL),
 		  0);
 	harness_free(p);
-	text = metrics_of(file);
+	text = prom_metrics(file);
 	assert_true(finding(text, "convoy") == 5);
 	assert_true(prom_sum(text, "libfiber_finding", "", &n) == 5);
 	assert_int_equal(n, SNAPSHOT_RULES);
@@ -199,7 +181,7 @@ static void test_a_look_that_fails_is_0_and_hides_no_other_program(void **state)
 	size_t i;
 
 	(void)state;
-	free(metrics_with(p, "deadlock"));
+	free(metrics_with(p, "deadlock", 2));
 	for (i = 0; i < 4; i++)
 		hostile_start(&hostile[i], &how[i]);
 	began = harness_now();

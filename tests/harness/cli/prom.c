@@ -272,3 +272,28 @@ double prom_sum(const char *text, const char *name, const char *part, unsigned *
 		*ret_count = count;
 	return sum;
 }
+
+double prom_only(const char *text, const char *name, const char *label, const char *value)
+{
+	char part[NAME];
+	unsigned n;
+	double ret;
+
+	snprintf(part, sizeof part, "%s=\"%s\"", label, value);
+	ret = prom_sum(text, name, part, &n);
+	assert_int_equal(n, 1);
+	return ret;
+}
+
+char *prom_metrics(const char *who)
+{
+	struct harness_process *p = cli_run("fiberctl", "metrics", who, NULL);
+	char *text;
+
+	cli_expect(p, 0);
+	assert_string_equal(p->err.bytes, "");
+	text = strdup(p->out.bytes);
+	harness_free(p);
+	prom_check(text);
+	return text;
+}

@@ -26,4 +26,10 @@ double prom_value(const char *text, const char *series);
  * which may be NULL. */
 double prom_sum(const char *text, const char *name, const char *part, unsigned *ret_count);
 
+/* The value of the only sample of this name whose label has this value. */
+double prom_only(const char *text, const char *name, const char *label, const char *value);
+
+/* Run `fiberctl metrics` on a process or a snapshot: its text, checked, which the caller frees. */
+char *prom_metrics(const char *who);
+
 #endif
