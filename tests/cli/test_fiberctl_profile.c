@@ -12,26 +12,10 @@
 
 #include "tests/harness/cli/crowd.h"
 #include "tests/harness/cli/json.h"
+#include "tests/harness/cli/one_computer.h"
 #include "tests/harness/watchdog.h"
 
-static struct harness_process *computer;
 static const char *pid;
-static char file[HARNESS_PATH];
-
-static int start(void **state)
-{
-	(void)state;
-	computer = cli_start(NULL, "ready", "compute", NULL);
-	harness_file(file, "x.pb.gz");
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	harness_free(computer);
-	return 0;
-}
 
 /* ThreadSanitizer calls handlers late, so a sample is of another function. */
 static void skip_without_signals(void)
@@ -250,5 +234,5 @@ int main(void)
 
 	harness_watchdog(170);
 	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, start, stop);
+	return cmocka_run_group_tests(tests, one_computer, one_computer_end);
 }

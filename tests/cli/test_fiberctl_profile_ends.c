@@ -6,27 +6,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "tests/harness/cli/cli.h"
 #include "tests/harness/cli/hostile.h"
+#include "tests/harness/cli/one_computer.h"
 #include "tests/harness/watchdog.h"
-
-static struct harness_process *computer;
-static char file[HARNESS_PATH];
-
-static int start(void **state)
-{
-	(void)state;
-	computer = cli_start(NULL, "ready", "compute", NULL);
-	harness_file(file, "x.pb.gz");
-	return 0;
-}
-
-static int stop(void **state)
-{
-	(void)state;
-	harness_free(computer);
-	return 0;
-}
 
 static struct harness_process *begin(pid_t of, const char *mode, const char *output)
 {
@@ -227,5 +209,5 @@ int main(void)
 
 	harness_watchdog(170);
 	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, start, stop);
+	return cmocka_run_group_tests(tests, one_computer, one_computer_end);
 }

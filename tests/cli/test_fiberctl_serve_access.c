@@ -16,27 +16,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "tests/harness/cli/one_crowd.h"
-#include "tests/harness/cli/serve.h"
+#include "tests/harness/cli/served_crowd.h"
 #include "tests/harness/watchdog.h"
 
 #define TOKEN "0123456789abcdef"
-
-static struct serve server; /* with --allow-changes */
-
-static int begin(void **state)
-{
-	(void)state;
-	one_crowd("crowd", "60", NULL);
-	server = serve_start("--allow-changes", pid, NULL);
-	return 0;
-}
-
-static int finish(void **state)
-{
-	serve_end(&server);
-	return one_crowd_end(state);
-}
 
 static struct http_reply get(const char *path, const char *fields)
 {
@@ -366,5 +349,5 @@ int main(void)
 	};
 
 	harness_watchdog(110);
-	return cmocka_run_group_tests(tests, begin, finish);
+	return cmocka_run_group_tests(tests, served_crowd, served_crowd_end);
 }

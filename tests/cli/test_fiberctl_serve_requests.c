@@ -10,25 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tests/harness/cli/one_crowd.h"
-#include "tests/harness/cli/serve.h"
+#include "tests/harness/cli/served_crowd.h"
 #include "tests/harness/watchdog.h"
-
-static struct serve server;
-
-static int begin(void **state)
-{
-	(void)state;
-	one_crowd("crowd", "60", NULL);
-	server = serve_start("--allow-changes", pid, NULL);
-	return 0;
-}
-
-static int finish(void **state)
-{
-	serve_end(&server);
-	return one_crowd_end(state);
-}
 
 static void refused(const char *method, const char *path, int status, const char *what)
 {
@@ -358,5 +341,5 @@ int main(void)
 	};
 
 	harness_watchdog(110);
-	return cmocka_run_group_tests(tests, begin, finish);
+	return cmocka_run_group_tests(tests, served_crowd, served_crowd_end);
 }

@@ -10,47 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tests/harness/cli/crowd.h"
 #include "tests/harness/cli/prom.h"
-#include "tests/harness/cli/serve.h"
+#include "tests/harness/cli/served_crowd.h"
 #include "tests/harness/clock.h"
 #include "tests/harness/watchdog.h"
 
 #define PATIENCE INT64_C(30000000000)
-
-static struct serve server;
-static struct crowd crowd;
-
-static int begin(void **state)
-{
-	(void)state;
-	crowd = crowd_start(NULL, "crowd", "60", NULL);
-	server = serve_start("--allow-changes", NULL);
-	return 0;
-}
-
-static int finish(void **state)
-{
-	(void)state;
-	serve_end(&server);
-	crowd_end(&crowd);
-	return 0;
-}
-
-static int ask(pid_t about, const char *question)
-{
-	return serve_ask_about(&server, about, question);
-}
-
-static void crowd_is_answered(void)
-{
-	assert_int_equal(serve_answered(ask(crowd.process->pid, "list")), 200);
-}
-
-static void await_found(pid_t about)
-{
-	serve_await_known(&server, about, true);
-}
 
 static void test_a_stopped_program_is_an_error_and_delays_no_other(void **state)
 {
@@ -169,5 +134,5 @@ int main(void)
 	};
 
 	harness_watchdog(110);
-	return cmocka_run_group_tests(tests, begin, finish);
+	return cmocka_run_group_tests(tests, served_beside_others, served_crowd_end);
 }
