@@ -14,7 +14,6 @@ import http.client
 import itertools
 import json
 import os
-import pathlib
 import re
 import signal
 import subprocess
@@ -23,9 +22,9 @@ import tempfile
 import time
 
 from openapi_document import METHODS, check_document, operations, parameters, references
+from ready_fixture import BUILD, start
 from schema_answers import OPENAPI, ROOT, SCHEMAS, check_answer, jsonschema, read, said, schemas
 
-BUILD = pathlib.Path(os.environ.get("FIBER_BUILD", ROOT / "build"))
 SECONDS = 60
 # A program is asked less often the more its answers cost, so several share the requests.
 CROWDS = [f"crowd-{i}" for i in range(6)]
@@ -115,19 +114,6 @@ class Server:
     def end(self):
         self.process.terminate()
         return self.process.wait()
-
-
-def start(name, folder):
-    """Start a fixture and wait until it is ready. Returns its process and its lines."""
-    environment = {**os.environ, "XDG_RUNTIME_DIR": folder, "FIBER_CONTROL": "admin"}
-    program, *words = FIXTURES[name].split()
-    p = subprocess.Popen([BUILD / "bin" / program, *words], stdout=subprocess.PIPE, text=True, env=environment)
-    lines = []
-    for line in p.stdout:
-        if line.startswith("ready "):
-            return p, lines
-        lines.append(line.rstrip("\n").split("\t"))
-    raise ValueError(f"{name} never was ready")
 
 
 class Requests:
@@ -296,7 +282,7 @@ def main():
         fixtures = {}
         try:
             for name in FIXTURES:
-                fixtures[name] = start(name, folder)
+                fixtures[name] = start(FIXTURES[name], folder)
             for number, (name, wrong) in enumerate(checks(document, found, folder, fixtures), 1):
                 wrong = tried(wrong)
                 print(f"{'not ok' if wrong else 'ok'} {number} - {name}")

@@ -9,15 +9,14 @@ The schemas are tested too, with changed answers (schema_answers.py). The build 
 """
 import contextlib
 import os
-import pathlib
 import signal
 import subprocess
 import sys
 import tempfile
 
+from ready_fixture import BUILD, start
 from schema_answers import ROOT, SCHEMAS, check_answer, read, said, schemas
 
-BUILD = pathlib.Path(os.environ.get("FIBER_BUILD", ROOT / "build"))
 SECONDS = 60
 COMPUTE = ("hog", "deadlock")  # fixtures that compute without a pause
 resting = set()  # their process ids: they are stopped while no command is about them, so that they do not take the CPUs
@@ -197,19 +196,6 @@ def check_explored(validator, seen, command, _words):
     yield from check_answer(validator, seen, read(run(command)))
 
 
-def start(name, folder):
-    """Start a fixture and wait until it is ready. Returns its process and its lines."""
-    environment = {**os.environ, "XDG_RUNTIME_DIR": folder, "FIBER_CONTROL": "admin"}
-    program, *words = FIXTURES[name].split()
-    p = subprocess.Popen([BUILD / "bin" / program, *words], stdout=subprocess.PIPE, text=True, env=environment)
-    lines = []
-    for line in p.stdout:
-        if line.startswith("ready "):
-            return p, lines
-        lines.append(line.rstrip("\n").split("\t"))
-    raise ValueError(f"{name} never was ready")
-
-
 class Each:
     """Formats as the next one of some values each time."""
 
@@ -270,7 +256,7 @@ def main():
         processes = {}
         try:
             for name in FIXTURES:
-                processes[name] = start(name, folder)
+                processes[name] = start(FIXTURES[name], folder)
             os.environ["XDG_RUNTIME_DIR"] = folder
             words = words_for(processes, folder)
             resting.update(words[name] for name in COMPUTE)
