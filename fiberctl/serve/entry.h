@@ -41,7 +41,7 @@ struct serve_entries {
 };
 
 /*
- * The entry of a question, also a new one; that may take the place of one which nobody waits for.
+ * The entry of a question, also a new one; a new one may replace one that no client waits for.
  * bytes: of all answers. NULL: there is no place, or no memory.
  */
 struct serve_entry *serve_entries_need(struct serve_entries *entries, const char *question,

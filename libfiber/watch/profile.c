@@ -2,7 +2,7 @@
 /*
  * profile.c - sample what the carriers compute, while a client asks for it
  *
- * A client holds a lease: each request renews it, and it ends by itself when the client goes away.
+ * A client holds a lease: each request renews it, and it expires when the client stops.
  * Without a lease a tick of the service thread costs one load, and there is no memory.
  *
  * With a lease the service thread looks at every carrier at times that are random around the period,

@@ -40,7 +40,7 @@ function confirmed(title, text, yes) {
 }
 
 /*
- * Ask the viewer, then the server. What was done is told as done(answer) says, an error in the words of the server.
+ * Ask the viewer, then the server. Shows done(answer) when the server has made the change, or its error message.
  * Returns the answer, or null.
  */
 export async function change({title, text, yes, path, parameters, done}) {
