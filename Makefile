@@ -3,6 +3,7 @@
 # make [V=1]             build libraries, tools, fixtures and examples into build/; V=1 prints the commands
 # make help              print this
 # make deps              install the Debian packages that the project needs
+# make deps-ports        install the cross compilers and emulators for `make ARCH=` and `make check ARCH=` (scripts/ports.mk)
 # make demo              run the tools on a real server
 # make check             run every test; SAN=address|thread|undefined: with a sanitizer
 # make check-no-uring    run the tests that differ without liburing, built without it
@@ -23,12 +24,13 @@
 # make clean             remove build/
 #
 # Variables
-#   BUILD=      build folder: build, or build/SAN with a sanitizer
+#   BUILD=      build folder: build; build/SAN with a sanitizer; build/ARCH for another machine
 #   SAN=        sanitizer: address (and undefined), thread, undefined
 #   OPT=        optimization: -O2; -O1 with SAN=address
 #   WERROR=     -Werror makes warnings errors, as .ci/run does
 #   OBJCOPY=    objcopy of the compiler: it puts the code of libfiber into a section of its own
-#   ARCH=       x86_64|generic: the folder of libfiber/arch to compile
+#   ARCH=       the machine: x86_64, aarch64, riscv64, ... (scripts/ports.mk), or generic: this one, with the generic port
+#   PORT=       the folder of libfiber/arch to compile: that of the machine, or generic
 #   URING=      uring|no_uring: the folder of libfiber/poll; default: uring if liburing is installed
 #   PROBES=     sdt|none: the folder of libfiber/base/probe; default: sdt if <sys/sdt.h> is installed
 #   CHECKER=    valgrind|none: the folder of libfiber/base/checker; default: valgrind if <valgrind/memcheck.h> is installed
@@ -37,18 +39,18 @@
 
 .DEFAULT_GOAL := all
 include scripts/deps.mk
+include scripts/ports.mk
 
-ifneq ($(filter deps deps-bench,$(MAKECMDGOALS)),)
+ifneq ($(filter deps deps-bench deps-ports,$(MAKECMDGOALS)),)
 # make looks for compilers and libraries while it reads a makefile. So a second make, started after the packages are
 # installed, builds the other goals.
-AFTER_DEPS := $(filter-out deps deps-bench,$(MAKECMDGOALS))
+AFTER_DEPS := $(filter-out deps deps-bench deps-ports,$(MAKECMDGOALS))
 .PHONY: $(AFTER_DEPS)
-$(AFTER_DEPS): $(filter deps deps-bench,$(MAKECMDGOALS))
+$(AFTER_DEPS): $(filter deps deps-bench deps-ports,$(MAKECMDGOALS))
 	@$(MAKE) --no-print-directory $@
 else
 
 SAN    ?=
-ARCH   ?= $(if $(filter x86_64,$(shell uname -m)),x86_64,generic)
 URING  ?= $(shell pkg-config --exists 'liburing >= 2.3' 2>/dev/null && echo uring || echo no_uring)
 URING  := $(URING)
 PROBES ?= $(shell echo '\#include <sys/sdt.h>' | $(CC) -E - >/dev/null 2>&1 && echo sdt || echo none)
@@ -81,7 +83,7 @@ ANNOUNCE := $(if $(filter address,$(SAN)),address,$(if $(filter thread,$(SAN)),t
 # Checks for undefined behaviour cost little beside AddressSanitizer, so SAN=address includes them.
 UNDEFINED := undefined
 # Sanitizers do not know an exclusion without locked instructions.
-SOLE     := $(if $(SAN),none,$(if $(filter x86_64,$(ARCH)),x86_64,none))
+SOLE     := $(if $(SAN),none,$(if $(wildcard libfiber/core/sole/$(PORT)),$(PORT),none))
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN)$(if $(filter address,$(SAN)),$(UNDEFINED:%=$(comma)%)) -fno-sanitize-recover=all $(if $(filter thread,$(SAN)),-Wno-unknown-warning-option -Wno-tsan))
 
 # Touch each page of a frame, so that no frame steps over the guard below a stack. libfiber.pc offers these flags to users.
@@ -93,7 +95,7 @@ CFLAGS   += $(OPT) -g -std=gnu11 $(WARN) -fasynchronous-unwind-tables $(HARDENIN
 CPPFLAGS += -D_GNU_SOURCE -DFIBER_VERSION='"$(VERSION)"'
 LDFLAGS  += -pthread $(SANFLAGS)
 
-LIB_INC  := -Ilibfiber -Ilibfiber/include -Ilibfiber/arch/$(ARCH) -Ilibfiber/context/announce/$(ANNOUNCE) \
+LIB_INC  := -Ilibfiber -Ilibfiber/include -Ilibfiber/arch/$(PORT) -Ilibfiber/context/announce/$(ANNOUNCE) \
 	-Ilibfiber/base/probe/$(PROBES) -Ilibfiber/base/checker/$(CHECKER) -Ilibfiber/base/choice/none -Ilibfiber/base/order/none \
 	-Ilibfiber/runtime/carriers/threads -Ilibfiber/stack/reserve/batch -Ilibfiber/core/sole/$(SOLE)
 PUB_INC  := -Ilibfiber/include
@@ -103,10 +105,10 @@ PUB_INC  := -Ilibfiber/include
 OBJCOPY  ?= objcopy
 CODE_SECTION := $(foreach s,.text .text.unlikely .text.hot .text.startup .text.exit,--rename-section $(s)=fiber_text)
 
-CALLS    := $(if $(SAN),watched,$(if $(filter x86_64,$(ARCH)),x86_64,plain))
+CALLS    := $(if $(SAN),watched,$(if $(wildcard libfiber/os/linux/calls/$(PORT)),$(PORT),plain))
 
 # -- sources: every file in these folders is compiled --
-LIB_DIRS := base wire layout os/linux os/linux/calls/$(CALLS) context stack poll core sched wait life watch sync io service runtime arch/$(ARCH) poll/$(URING)
+LIB_DIRS := base wire layout os/linux os/linux/calls/$(CALLS) context stack poll core sched wait life watch sync io service runtime arch/$(PORT) poll/$(URING)
 LIB_SRC  := $(foreach d,$(LIB_DIRS),$(wildcard libfiber/$(d)/*.c libfiber/$(d)/*.S))
 PIC_OBJ  := $(patsubst libfiber/%,$(BUILD)/obj/pic/%.o,$(LIB_SRC))
 # Rooms that no hot path depends on are compiled once: their PIC objects are in the archive too. With a sanitizer this holds for all
@@ -126,24 +128,26 @@ UNIT_SRC := $(wildcard tests/unit/*/*.c)
 SYS_SRC  := $(wildcard tests/system/*.c)
 CLI_SRC  := $(wildcard tests/cli/*.c)
 POSIX_TEST_SRC := $(wildcard tests/posix/*.c)
-TEST_BIN := $(patsubst tests/%.c,$(BUILD)/tests/%,$(UNIT_SRC) $(SYS_SRC) $(CLI_SRC) $(POSIX_TEST_SRC))
+TEST_BIN := $(if $(CROSS),$(PORT_TESTS),$(patsubst tests/%.c,$(BUILD)/tests/%,$(UNIT_SRC) $(SYS_SRC) $(CLI_SRC) $(POSIX_TEST_SRC)))
 STRESS_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/stress/*.c))
 STRESS_BIN := $(BUILD)/tests/stress/stress
-HARNESS_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/harness/*.c))
+# Another machine has no cmocka.
+HARNESS_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/harness/*.c $(if $(CROSS),tests/harness/plain/*.c)))
+CMOCKA := $(if $(CROSS),,-lcmocka)
 HARNESS_CLI_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/harness/cli/*.c))
 # Examples of tests are linked with libfiber-test (scripts/explore.mk).
 TEST_EXAMPLE_SRC := $(wildcard examples/2?_test.c examples/2?_test_*.c)
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(filter-out $(TEST_EXAMPLE_SRC),$(wildcard examples/*.c)))
 
 # Libraries that a program linked with an archive of libfiber needs too.
-LIB_LIBS := $(if $(filter uring,$(URING)),$(shell pkg-config --libs liburing))
+LIB_LIBS := $(if $(filter uring,$(URING)),$(shell pkg-config --libs liburing)) $(PORT_LIBS)
 TOOL_LIBS = $(shell pkg-config --libs libunwind-generic libdw libelf jansson libzstd liblzma zlib) -liberty
 CTL_LIBS = $(shell pkg-config --libs ncursesw libmicrohttpd)
 
 .DELETE_ON_ERROR:
 
 .PHONY: all lib tools fixtures examples
-all: lib test-library tools fixtures examples variants
+all: $(if $(CROSS),lib,lib test-library tools fixtures examples variants)
 lib: $(BUILD)/lib/libfiber.a $(BUILD)/lib/libfiber.so $(BUILD)/lib/libfiber_pic.a $(BUILD)/gdb/libfiber-gdb.py
 tools: $(BUILD)/bin/fiberctl $(BUILD)/bin/fibertrace $(BUILD)/bin/fiberize
 fixtures: $(FIX_BIN)
@@ -153,8 +157,9 @@ examples: $(EXAMPLES)
 $(BUILD)/lib/libfiber.a: $(LIB_OBJ)
 	$(call say,AR,$@)
 	@mkdir -p $(@D)
-	@$(if $(filter none,$(PROBES)),echo "libfiber: without probes: <sys/sdt.h> is missing or not wanted ('make deps' installs it)")
-	@$(if $(SAN),,$(if $(filter none,$(CHECKER)),echo "libfiber: valgrind will not know its stacks: <valgrind/memcheck.h> is missing or not wanted ('make deps' installs it)"))
+	@$(if $(filter generic,$(PORT)),$(if $(filter generic,$(ARCH)),,echo "libfiber: no port for $(ARCH): fibers switch with ucontext(3), and their stacks cannot be unwound"))
+	@$(if $(CROSS),,$(if $(filter none,$(PROBES)),echo "libfiber: without probes: <sys/sdt.h> is missing or not wanted ('make deps' installs it)"))
+	@$(if $(SAN)$(CROSS),,$(if $(filter none,$(CHECKER)),echo "libfiber: valgrind will not know its stacks: <valgrind/memcheck.h> is missing or not wanted ('make deps' installs it)"))
 	@rm -f $@
 	$(Q)$(AR) rcs $@ $^
 
@@ -241,7 +246,7 @@ $(BUILD)/obj/fiberctl/serve/files.o: $(BUILD)/obj/fiberctl/serve/files.S
 	$(call say,AS,$@)
 	$(Q)$(CC) -c -o $@ $<
 
-$(BUILD)/obj/%.o: %.c | tool-libraries
+$(BUILD)/obj/%.o: %.c | $(if $(CROSS),,tool-libraries)
 	$(call say,CC,$(call compiled))
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
@@ -282,7 +287,7 @@ include scripts/bench.mk
 include scripts/bench-http.mk
 
 # -- tests --
-$(BUILD)/obj/tests/%.o: CPPFLAGS += -I. $(LIB_INC)
+$(BUILD)/obj/tests/%.o: CPPFLAGS += $(if $(CROSS),-Itests/harness/plain) -I. $(LIB_INC)
 INS_TESTS := $(filter $(foreach r,$(INS_ROOMS),$(BUILD)/tests/unit/$(r)/%),$(TEST_BIN))
 $(INS_TESTS): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(HARNESS_OBJ) $(INS_OBJ)
 	$(call say,LD,$@)
@@ -310,7 +315,7 @@ TEST_LIBS_test_runtime := -lm
 $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(HARNESS_OBJ) $(BUILD)/lib/libfiber.a
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(BUILD)/lib/libfiber.a -lcmocka $(TEST_LIBS_$(notdir $*)) $(TEST_LIBS_$*) $(LIB_LIBS)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(BUILD)/lib/libfiber.a $(CMOCKA) $(TEST_LIBS_$(notdir $*)) $(TEST_LIBS_$*) $(LIB_LIBS)
 
 include scripts/backtrace.mk
 include scripts/posix.mk

@@ -20,7 +20,7 @@ TEST_RUN   := $(filter-out $(ONE_THREAD),$(TEST_BIN)) $(EXPLORE_TESTS) $(SINGLE)
 FUZZ_RUN   := $(filter-out $(ONE_THREAD),$(FUZZ_REPLAY))
 NOT_RUN    := \# not run with SAN=thread: the tests of inspect/, the models, fuzz of the tools, cli of $(OF_TOOLS); unit/core/test_sole, whose children start threads
 
-tests: bugs $(TEST_RUN) $(STRESS_BIN) $(FUZZ_RUN)
+tests: $(if $(CROSS),$(PORT_TESTS),bugs $(TEST_RUN) $(STRESS_BIN) $(FUZZ_RUN))
 
 # The walks of crowd must agree with gdb's at every optimization level.
 CROWDS := $(if $(SAN),,$(BUILD)/O0/bin/crowd $(BUILD)/O2/bin/crowd)
@@ -70,10 +70,17 @@ STRANGERS := scripts/test-headers.sh scripts/test-install.sh scripts/test-posix.
 	scripts/check-openapi.py scripts/test-serve-proxy.py scripts/test-debuggers.py scripts/test-mi.py scripts/test-matrix.py scripts/test-adapters.py scripts/test-sanitizers.py \
 	scripts/test-bench-pictures.py scripts/test-prometheus.py scripts/test-prometheus-server.py scripts/test-model.py scripts/why-healthy.py
 
+ifneq ($(CROSS),)
+# Another machine: libfiber's own tests, under an emulator that has no io_uring.
+check: lib tests
+	@FIBER_BUILD='$(abspath $(BUILD))' EMULATOR='$(EMULATOR)' FIBER_LEFT_OUT='$(abspath scripts/left-out.txt)' FIBER_LEFT_OUT_PORT='$(ARCH)' \
+		POLLERS="$${POLLERS:-epoll poll}" scripts/run-tests.sh $(abspath $(sort $(PORT_TESTS)))
+else
 check: lib test-library tools fixtures examples tests crowds variants bugs $(if $(MODELLED),$(BUILD)/bench/model)
 	@$(if $(ONE_THREAD),echo "$(NOT_RUN)")
 	@FIBER_BUILD='$(abspath $(BUILD))' FIBER_SAN='$(SAN)' \
 		scripts/run-tests.sh $(abspath $(sort $(TEST_RUN)) $(STRESS_BIN) $(FUZZ_RUN) $(if $(SAN),,$(STRANGERS)))
+endif
 
 # The build of a machine without liburing, and the tests of what differs there: the choice of the poller, and operations.
 # They also run with FIBER_POLLER=uring, which must fall back to the next poller.

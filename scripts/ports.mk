@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+#
+# ports.mk - other machines: their compilers, and their tests under an emulator
+#
+# make deps-ports           install the cross compilers, the C libraries and qemu's user-mode emulators
+# make ARCH=aarch64         build libfiber for that machine into build/aarch64
+# make check ARCH=aarch64   run the unit and system tests of libfiber under qemu-aarch64-static
+#
+# A machine has a line in MACHINES: the name of its folder in libfiber/arch, the triplet of Debian's cross compiler, the name
+# that qemu gives it, and Debian's name for it in packages. The machine that the build runs on needs none of these: there
+# `make` compiles for it without a prefix.
+#
+# The Makefile includes this file before it sets any flag.
+
+MACHINES := aarch64:aarch64-linux-gnu:aarch64:arm64 riscv64:riscv64-linux-gnu:riscv64:riscv64 \
+	arm:arm-linux-gnueabihf:arm:armhf i386:i686-linux-gnu:i386:i386 \
+	ppc64le:powerpc64le-linux-gnu:ppc64le:ppc64el ppc:powerpc-linux-gnu:ppc:powerpc s390x:s390x-linux-gnu:s390x:s390x
+# Debian 12 has no compiler for it.
+MACHINES_WITHOUT_PACKAGES := loongarch64
+
+port_fields = $(subst :, ,$(filter $(1):%,$(MACHINES)))
+
+# The machine that runs make, under the name of its port.
+HOST_MACHINE := $(shell uname -m)
+HOST := $(or $(patsubst armv%,arm,$(filter armv%,$(HOST_MACHINE))),$(if $(filter i486 i586 i686,$(HOST_MACHINE)),i386),$(HOST_MACHINE))
+ARCH ?= $(HOST)
+# The folder of libfiber/arch. A machine without one has the generic port.
+PORT ?= $(if $(wildcard libfiber/arch/$(ARCH)/frame.h),$(ARCH),generic)
+
+# CROSS: the triplet, if the build is for another machine than the one that it runs on.
+CROSS := $(if $(filter $(HOST) generic,$(ARCH)),,$(word 2,$(call port_fields,$(ARCH))))
+ifeq ($(CROSS)$(filter $(HOST) generic,$(ARCH)),)
+$(error libfiber: ARCH=$(ARCH): no such machine; scripts/ports.mk lists $(foreach p,$(MACHINES),$(firstword $(subst :, ,$(p)))))
+endif
+
+ifneq ($(CROSS),)
+ifneq ($(filter default undefined,$(origin CC)),)
+CC := $(CROSS)-gcc
+endif
+ifneq ($(filter default undefined,$(origin AR)),)
+AR := $(CROSS)-ar
+endif
+ifneq ($(filter default undefined,$(origin LD)),)
+LD := $(CROSS)-ld
+endif
+OBJCOPY ?= $(CROSS)-objcopy
+ifeq ($(filter deps-ports,$(MAKECMDGOALS))$(shell command -v $(firstword $(CC))),)
+$(error libfiber: the compiler for $(ARCH), $(firstword $(CC)), is missing: run 'make deps-ports')
+endif
+SAN :=
+URING := no_uring
+PROBES := none
+CHECKER := none
+BUILD ?= build/$(ARCH)
+EMULATOR ?= qemu-$(word 3,$(call port_fields,$(ARCH)))-static -L /usr/$(CROSS)
+endif
+
+# The tests of libfiber itself. Those of the tools and of the other libraries need libraries of the other machine.
+PORT_ROOMS := base context core io layout life poll runtime sched service stack sync wait watch wire
+PORT_TESTS := $(patsubst tests/%.c,$(BUILD)/tests/%,$(foreach r,$(PORT_ROOMS),$(wildcard tests/unit/$(r)/*.c)) \
+	$(wildcard tests/system/*.c))
+
+# For 32-bit machines without instructions for 8 bytes.
+PORT_LIBS := $(if $(filter ppc,$(ARCH)),-latomic)
+
+PORT_PACKAGES := qemu-user-static gdb-multiarch $(foreach p,$(MACHINES),gcc-$(word 2,$(subst :, ,$(p))) \
+	libc6-dev-$(word 4,$(subst :, ,$(p)))-cross)
+
+.PHONY: deps-ports
+deps-ports:
+	@sh scripts/deps.sh $(PORT_PACKAGES)
+	@echo "make deps-ports: not installed, because Debian 12 has no cross compiler: $(MACHINES_WITHOUT_PACKAGES)"
