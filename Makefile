@@ -127,8 +127,9 @@ FIX_BIN  := $(FIX_SRC:fixtures/%.c=$(BUILD)/bin/%)
 UNIT_SRC := $(wildcard tests/unit/*/*.c)
 SYS_SRC  := $(wildcard tests/system/*.c)
 CLI_SRC  := $(wildcard tests/cli/*.c)
+ARCH_TEST_SRC := $(if $(wildcard tests/arch/$(PORT)),$(wildcard tests/arch/*.c))
 POSIX_TEST_SRC := $(wildcard tests/posix/*.c)
-TEST_BIN := $(if $(CROSS),$(PORT_TESTS),$(patsubst tests/%.c,$(BUILD)/tests/%,$(UNIT_SRC) $(SYS_SRC) $(CLI_SRC) $(POSIX_TEST_SRC)))
+TEST_BIN := $(if $(CROSS),$(PORT_TESTS),$(patsubst tests/%.c,$(BUILD)/tests/%,$(UNIT_SRC) $(ARCH_TEST_SRC) $(SYS_SRC) $(CLI_SRC) $(POSIX_TEST_SRC)))
 STRESS_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/stress/*.c))
 STRESS_BIN := $(BUILD)/tests/stress/stress
 # Another machine has no cmocka.
@@ -288,6 +289,8 @@ include scripts/bench-http.mk
 
 # -- tests --
 $(BUILD)/obj/tests/%.o: CPPFLAGS += $(if $(CROSS),-Itests/harness/plain) -I. $(LIB_INC)
+# A compiler for another machine inlines other functions, and then warns of other variables in tests.
+$(BUILD)/obj/tests/%.o: CFLAGS += $(if $(CROSS),-Wno-maybe-uninitialized)
 INS_TESTS := $(filter $(foreach r,$(INS_ROOMS),$(BUILD)/tests/unit/$(r)/%),$(TEST_BIN))
 $(INS_TESTS): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(HARNESS_OBJ) $(INS_OBJ)
 	$(call say,LD,$@)
@@ -308,6 +311,17 @@ $(STRESS_BIN): $(STRESS_OBJ) $(HARNESS_OBJ) $(BUILD)/lib/libfiber.a
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
 # test_fault has a frame that steps over a guard.
 $(BUILD)/obj/tests/unit/runtime/test_fault.o: CFLAGS += $(if $(HARDENING),-fno-stack-clash-protection)
+# The port's routine that loads every register.
+ARCH_TEST_OBJ := $(patsubst %,$(BUILD)/obj/%.o,$(basename $(wildcard tests/arch/$(PORT)/*.[cS])))
+$(BUILD)/obj/tests/arch/%.o: tests/arch/%.S
+	$(call say,AS,$(call compiled))
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+$(BUILD)/tests/arch/test_registers: $(ARCH_TEST_OBJ)
+$(BUILD)/tests/arch/suspended: $(BUILD)/obj/tests/arch/walk/suspended.o $(BUILD)/lib/libfiber.a
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
 # The same tests, which then see another getauxval().
 $(BUILD)/tests/system/test_own_tls_by_call: $(BUILD)/obj/tests/system/test_own_tls.o
 TEST_LIBS_test_control_words := -lm

@@ -20,7 +20,7 @@ TEST_RUN   := $(filter-out $(ONE_THREAD),$(TEST_BIN)) $(EXPLORE_TESTS) $(SINGLE)
 FUZZ_RUN   := $(filter-out $(ONE_THREAD),$(FUZZ_REPLAY))
 NOT_RUN    := \# not run with SAN=thread: the tests of inspect/, the models, fuzz of the tools, cli of $(OF_TOOLS); unit/core/test_sole, whose children start threads
 
-tests: $(if $(CROSS),$(PORT_TESTS),bugs $(TEST_RUN) $(STRESS_BIN) $(FUZZ_RUN))
+tests: $(if $(CROSS),$(PORT_TESTS) $(if $(PORT_WALK),$(BUILD)/tests/arch/suspended),bugs $(TEST_RUN) $(STRESS_BIN) $(FUZZ_RUN))
 
 # The walks of crowd must agree with gdb's at every optimization level.
 CROWDS := $(if $(SAN),,$(BUILD)/O0/bin/crowd $(BUILD)/O2/bin/crowd)
@@ -72,9 +72,9 @@ STRANGERS := scripts/test-headers.sh scripts/test-install.sh scripts/test-posix.
 
 ifneq ($(CROSS),)
 # Another machine: libfiber's own tests, under an emulator that has no io_uring.
-check: lib tests
+check: tests
 	@FIBER_BUILD='$(abspath $(BUILD))' EMULATOR='$(EMULATOR)' FIBER_LEFT_OUT='$(abspath scripts/left-out.txt)' FIBER_LEFT_OUT_PORT='$(ARCH)' \
-		POLLERS="$${POLLERS:-epoll poll}" scripts/run-tests.sh $(abspath $(sort $(PORT_TESTS)))
+		POLLERS="$${POLLERS:-epoll poll}" scripts/run-tests.sh $(abspath $(sort $(PORT_TESTS)) $(PORT_WALK))
 else
 check: lib test-library tools fixtures examples tests crowds variants bugs $(if $(MODELLED),$(BUILD)/bench/model)
 	@$(if $(ONE_THREAD),echo "$(NOT_RUN)")

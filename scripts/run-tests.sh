@@ -45,8 +45,6 @@ if [ "$FIBER_SAN" = thread ]; then
 	launch=(setarch -R)
 	# By default TSan waits a second at exit while other threads exist, and each test has a watchdog thread.
 	export TSAN_OPTIONS="atexit_sleep_ms=10${TSAN_OPTIONS:+ $TSAN_OPTIONS}"
-elif [ -n "${EMULATOR:-}" ]; then
-	read -ra launch <<<"$EMULATOR"
 fi
 
 folder=$(mktemp -d) || exit 1
@@ -81,6 +79,10 @@ run() {
 	local label=$1 log=$folder/log began=${EPOCHREALTIME/./} code timed_out='' planned ok bad skip
 	local mark=$folder.${#times[@]}
 	shift
+	[ -z "${EMULATOR:-}" ] || case $label in
+	scripts/*) launch=() ;; # it starts the emulator itself
+	*) read -ra launch <<<"$EMULATOR" ;;
+	esac
 	echo "# $label"
 	FIBER_TEST_RUN=$mark "${launch[@]}" "$@" >"$log" 2>&1 &
 	local program=$!
@@ -217,7 +219,7 @@ lane_of() {
 	case $1 in
 	*/scripts/* | scripts/*) echo scripts ;;
 	*/tests/fuzz/* | */tests/single/* | */tests/explore/* | */tests/cli/test_explore_*) echo computing ;;
-	*/tests/unit/base/* | */tests/unit/context/* | */tests/unit/core/* | */tests/unit/layout/* | */tests/unit/stack/*) echo computing ;;
+	*/tests/arch/* | */tests/unit/base/* | */tests/unit/context/* | */tests/unit/core/* | */tests/unit/layout/* | */tests/unit/stack/*) echo computing ;;
 	*/tests/unit/*_model) echo computing ;;
 	*_slow | *_watchdog | *_watch | *_pinned | *_policy | *_top | *_top_live | *_carriers | *_metrics | *_metrics_json | *_metrics_findings) echo alone ;;
 	*_processes | *_completion | *_named | *_running | *_random_traces) echo alone ;; # depends on which processes exist

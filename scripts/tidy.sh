@@ -41,8 +41,8 @@ result $? clang-format
 can_compile() {
 	case $1 in
 	*.h) return 1 ;;
-	libfiber/arch/generic/* | "libfiber/arch/$(uname -m)/"*) return 0 ;;
-	libfiber/arch/*) return 1 ;;
+	libfiber/arch/generic/* | "libfiber/arch/$(uname -m)/"* | "tests/arch/$(uname -m)/"* | tests/arch/walk/*) return 0 ;;
+	libfiber/arch/* | tests/arch/*/*) return 1 ;;
 	fixtures/sanitizers/*) return 1 ;; # contains defects for the sanitizers to find
 	bench/peers/*) return 1 ;; # needs packages of `make deps-bench`
 	esac
