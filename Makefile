@@ -127,7 +127,9 @@ FIX_BIN  := $(FIX_SRC:fixtures/%.c=$(BUILD)/bin/%)
 UNIT_SRC := $(wildcard tests/unit/*/*.c)
 SYS_SRC  := $(wildcard tests/system/*.c)
 CLI_SRC  := $(wildcard tests/cli/*.c)
-ARCH_TEST_SRC := $(if $(wildcard tests/arch/$(PORT)),$(wildcard tests/arch/*.c))
+# A port has a folder in tests/arch with what the tests there need.
+ARCH_TEST_SRC := $(if $(wildcard tests/arch/$(PORT)/registers.S),tests/arch/test_registers.c) \
+	$(if $(wildcard tests/arch/$(PORT)/calls.c),tests/arch/test_after_call.c)
 POSIX_TEST_SRC := $(wildcard tests/posix/*.c)
 TEST_BIN := $(if $(CROSS),$(PORT_TESTS),$(patsubst tests/%.c,$(BUILD)/tests/%,$(UNIT_SRC) $(ARCH_TEST_SRC) $(SYS_SRC) $(CLI_SRC) $(POSIX_TEST_SRC)))
 STRESS_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/stress/*.c))
@@ -317,7 +319,8 @@ $(BUILD)/obj/tests/arch/%.o: tests/arch/%.S
 	$(call say,AS,$(call compiled))
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
-$(BUILD)/tests/arch/test_registers: $(ARCH_TEST_OBJ)
+$(BUILD)/tests/arch/test_registers: $(filter-out %/calls.o,$(ARCH_TEST_OBJ))
+$(BUILD)/tests/arch/test_after_call: $(filter %/calls.o,$(ARCH_TEST_OBJ))
 $(BUILD)/tests/arch/suspended: $(BUILD)/obj/tests/arch/walk/suspended.o $(BUILD)/lib/libfiber.a
 	$(call say,LD,$@)
 	@mkdir -p $(@D)

@@ -57,8 +57,8 @@ endif
 
 # The tests of libfiber itself. Those of the tools and of the other libraries need libraries of the other machine.
 PORT_ROOMS := base context core io layout life poll runtime sched service stack sync wait watch wire
-PORT_TESTS := $(patsubst tests/%.c,$(BUILD)/tests/%,$(foreach r,$(PORT_ROOMS),$(wildcard tests/unit/$(r)/*.c)) \
-	$(if $(wildcard tests/arch/$(PORT)),$(wildcard tests/arch/*.c)) $(filter-out %/test_tls_peers.c,$(wildcard tests/system/*.c)))
+PORT_TESTS = $(patsubst tests/%.c,$(BUILD)/tests/%,$(foreach r,$(PORT_ROOMS),$(wildcard tests/unit/$(r)/*.c)) \
+	$(ARCH_TEST_SRC) $(filter-out %/test_tls_peers.c,$(wildcard tests/system/*.c)))
 
 # A debugger of this machine walks stacks of the other one.
 PORT_WALK := $(if $(CROSS),$(if $(filter-out generic,$(PORT)),scripts/test-port-walk.sh))

@@ -119,23 +119,6 @@ static void test_without_an_address_there_is_no_place(void **state)
 	assert_int_equal(find(), FIB_LONGRUN_UNKNOWN);
 }
 
-static void test_calls_of_each_form_are_recognised(void **state)
-{
-	static const unsigned char direct[FIB_ARCH_CALL] = {0, 0, 0xe8, 1, 2, 3, 4};
-	static const unsigned char by_register[FIB_ARCH_CALL] = {0, 0, 0, 0, 0, 0xff, 0xd0};
-	static const unsigned char through_memory[FIB_ARCH_CALL] = {0, 0xff, 0x15, 1, 2, 3, 4};
-	static const unsigned char jump[FIB_ARCH_CALL] = {0, 0xff, 0x25, 1, 2, 3, 4};
-	static const unsigned char nothing[FIB_ARCH_CALL] = {0x90, 0x90, 0x90, 0x90, 0x90, 0x90};
-	const bool known = fib_arch_recipe != FIB_RECIPE_NONE;
-
-	(void)state;
-	assert_int_equal(fib_arch_after_call(direct), known);
-	assert_int_equal(fib_arch_after_call(by_register), known);
-	assert_int_equal(fib_arch_after_call(through_memory), known);
-	assert_false(fib_arch_after_call(jump));
-	assert_false(fib_arch_after_call(nothing));
-}
-
 static void test_an_address_in_no_file_is_not_found(void **state)
 {
 	void *heap = malloc(100);
@@ -166,7 +149,6 @@ int main(void)
 			start),
 		cmocka_unit_test_setup(test_a_fiber_in_libfiber_came_from_the_program, start),
 		cmocka_unit_test_setup(test_without_an_address_there_is_no_place, start),
-		cmocka_unit_test_setup(test_calls_of_each_form_are_recognised, start),
 		cmocka_unit_test_setup(test_an_address_in_no_file_is_not_found, start),
 		cmocka_unit_test_setup(test_the_c_library_is_known_as_such, start),
 	};
