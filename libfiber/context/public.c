@@ -14,6 +14,7 @@
 #include "base/compiler.h"
 #include "base/lent.h"
 #include "context/context.h"
+#include "layout/layout.h"
 
 /* The contents of a struct fiber_context. */
 struct execution {
@@ -68,10 +69,19 @@ int fiber_context_init(struct fiber_context *context, void *stack, size_t size, 
 	return rc;
 }
 
+static void nothing(void *arg)
+{
+	(void)arg;
+}
+
 int fiber_thread_to_context(struct fiber_context *context)
 {
+	struct execution *e = inside(context);
+
 	fib_must_have(context, "the context");
-	fib_context_adopt(&inside(context)->context, &inside(context)->announce);
+	fib_context_adopt(&e->context, &e->announce);
+	/* A switch does not store the pc, which is always the same: fiber_context_frame() needs it. */
+	fib_arch_capture(&e->context, nothing, NULL);
 	return 0;
 }
 
@@ -108,4 +118,24 @@ void fiber_context_release(struct fiber_context *context)
 {
 	fib_must_have(context, "the context");
 	fib_context_done(&inside(context)->announce);
+}
+
+int fiber_context_frame(const struct fiber_context *context, struct fiber_saved_frame *ret)
+{
+	const struct fib_context *c;
+
+	fib_must_have(context, "the context");
+	fib_must_have(ret, "the result");
+	c = &((const struct execution *)(const void *)context)->context;
+	*ret = (struct fiber_saved_frame){.sp = c->sp};
+	/* As fib_registry_publish_code() does: the section may lack this function. */
+	if ((const char *)(uintptr_t)fiber_context_frame >= __start_fiber_text &&
+	    (const char *)(uintptr_t)fiber_context_frame < __stop_fiber_text) {
+		ret->code_low = (uint64_t)(uintptr_t)__start_fiber_text;
+		ret->code_high = (uint64_t)(uintptr_t)__stop_fiber_text;
+	}
+	if (fib_arch_recipe != FIB_RECIPE_CFI)
+		return -ENOTSUP;
+	ret->pc = c->pc;
+	return 0;
 }

@@ -279,9 +279,15 @@ static unsigned use_context(void)
 		 (struct fiber_context *, void *, size_t, void (*)(void *), void *))
 	FUNCTION(void, fiber_context_switch, (struct fiber_context *, struct fiber_context *))
 	FUNCTION(int, fiber_thread_to_context, (struct fiber_context *))
+	FUNCTION(int, fiber_context_frame,
+		 (const struct fiber_context *, struct fiber_saved_frame *))
 	FUNCTION(int, fiber_stack_alloc, (size_t, struct fiber_stack *))
 	FUNCTION(void, fiber_stack_free, (struct fiber_stack *))
-	return count - 5;
+	FIELD(uint64_t, fiber_saved_frame, sp)
+	FIELD(uint64_t, fiber_saved_frame, pc)
+	FIELD(uint64_t, fiber_saved_frame, code_low)
+	FIELD(uint64_t, fiber_saved_frame, code_high)
+	return count - 10;
 }
 
 static unsigned use_introspection(void)

@@ -4,7 +4,8 @@
  *
  * A context is an execution with its own stack. Any context may switch to any other: there is no
  * caller to return to, and the program chooses what runs next. Contexts need no runtime and no call
- * waits. Contexts are not fibers: the tools do not list them.
+ * waits. Contexts are not fibers: the tools list only those that the program publishes with
+ * <fiber_layout.h>, for which fiber_context_frame() is there.
  *
  * A switch keeps the callee-saved registers and the FPU control words, and makes no system call. It
  * does not keep the C++ runtime's per-thread state of exceptions: do not switch in a catch block or
@@ -79,6 +80,22 @@ FIBER_API FIBER_NORETURN void fiber_context_end(struct fiber_context *from,
  * of its stack are dropped without unwinding. Only sanitizers hold resources for a context, so a
  * program that never runs under one may omit this call. */
 FIBER_API void fiber_context_release(struct fiber_context *context);
+
+/* Where a suspended context continues, as <fiber_layout.h> wants it with FIB_RECIPE_CFI. */
+struct fiber_saved_frame {
+	uint64_t sp;	    /* the saved stack pointer: nothing below it is needed */
+	uint64_t pc;	    /* the CFI at this address gives every other register */
+	uint64_t code_low;  /* libfiber's own code is from here ... */
+	uint64_t code_high; /* ... up to here; both 0: unknown */
+};
+
+/*
+ * Get the frame in which a context is suspended, so that the program can publish it to the tools. A
+ * context that has not run yet is suspended in its first frame. Returns 0; -ENOTSUP with a port whose
+ * stacks cannot be walked (sp and code are valid, pc is 0).
+ */
+FIBER_API int fiber_context_frame(const struct fiber_context *context,
+				  struct fiber_saved_frame *ret);
 
 /*
  * Get a stack of at least size usable bytes, with a guard of 64 KiB below it that faults on

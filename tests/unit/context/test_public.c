@@ -13,6 +13,8 @@
 
 #include <fiber/context.h>
 
+#include "arch/arch.h"
+#include "layout/layout.h"
 #include "tests/harness/child.h"
 #include "tests/harness/watchdog.h"
 
@@ -142,6 +144,54 @@ static void test_public_context_that_was_dropped_leaves_its_memory_usable(void *
 	free(p->memory);
 }
 
+static void test_public_frame_of_a_suspended_context_is_on_its_stack(void **state)
+{
+	struct fiber_saved_frame first, later;
+	struct party *p = parties;
+	uint64_t low, high;
+	int rc;
+
+	(void)state;
+	open_party(p, visit);
+	low = (uint64_t)(uintptr_t)p->memory;
+	high = low + SIZE;
+	rc = fiber_context_frame(&p->context, &first);
+	fiber_context_switch(&home, &p->context);
+	assert_int_equal(fiber_context_frame(&p->context, &later), rc);
+	assert_in_range(first.sp, low, high - 1);
+	assert_in_range(later.sp, low, first.sp - 1);
+	assert_int_equal(rc, fib_arch_recipe == FIB_RECIPE_CFI ? 0 : -ENOTSUP);
+	if (rc == 0) {
+		assert_int_equal(later.pc, first.pc);
+		assert_in_range(later.pc, later.code_low, later.code_high - 1);
+	}
+	close_party(p);
+}
+
+static void look_at_home(void *arg)
+{
+	struct party *p = arg;
+	struct fiber_saved_frame frame;
+
+	fiber_context_frame(&home, &frame);
+	p->sum = frame.sp;
+	p->visits = frame.pc >= frame.code_low && frame.pc < frame.code_high;
+	fiber_context_end(&p->context, &home);
+}
+
+static void test_public_frame_of_a_thread_is_known_after_its_first_switch(void **state)
+{
+	const uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0);
+	struct party *p = parties;
+
+	(void)state;
+	open_party(p, look_at_home);
+	fiber_context_switch(&home, &p->context);
+	assert_in_range(p->sum, here - 4096, here - 1);
+	assert_int_equal(p->visits, fib_arch_recipe == FIB_RECIPE_CFI);
+	close_party(p);
+}
+
 /* -- misuse -- */
 
 static void come_back(void *arg)
@@ -232,6 +282,8 @@ int main(void)
 		PUBLIC_TEST(test_public_context_switch_to_itself_does_nothing),
 		PUBLIC_TEST(test_public_any_context_may_switch_to_any_other),
 		PUBLIC_TEST(test_public_context_that_was_dropped_leaves_its_memory_usable),
+		PUBLIC_TEST(test_public_frame_of_a_suspended_context_is_on_its_stack),
+		PUBLIC_TEST(test_public_frame_of_a_thread_is_known_after_its_first_switch),
 		PUBLIC_TEST(test_public_context_function_that_returns_aborts),
 		PUBLIC_TEST(test_public_context_that_ends_in_itself_aborts),
 		PUBLIC_TEST(test_public_context_that_ended_is_not_switched_to),
