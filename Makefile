@@ -338,6 +338,7 @@ include scripts/backtrace.mk
 include scripts/posix.mk
 include scripts/fiberize.mk
 include scripts/tls.mk
+include scripts/win32.mk
 include scripts/explore.mk
 include scripts/model.mk
 include scripts/single.mk

@@ -17,7 +17,7 @@
 #   fiberctl/, fibertrace/    all of these
 #   fiberize/             inspect/
 #   libfiber-posix/       system/ 0 · call/ 1 · threads/ 2 · streams/ 3 · entry/ 4, the public <fiber/...>, layout/ for what libfiber publishes, and the port's thread_pointer.h
-#   libfiber-tls/         its own folder and <fiber/...>
+#   libfiber-tls/, libfiber-win32/    their own folder and <fiber/...>
 #   libfiber-test/        all of libfiber/, some of whose files it replaces
 #   fixtures/, examples/      <fiber.h> and <fiber/...> only
 # Other rules: <stdatomic.h> only in base/atomic.h; thread-locals only in base/tls.c; the variable errno only in os/, poll/,
@@ -37,7 +37,7 @@ check() (
 	cd "$1" || exit 1
 	# shellcheck disable=SC2046 # no file name of this project contains a blank
 	awk -f "$scripts/strip.awk" -f "$scripts/layers.awk" $(
-		find libfiber libfiber-backtrace libfiber-posix libfiber-tls libfiber-test inspect tool fiberctl fibertrace fiberize fixtures examples bench tests \
+		find libfiber libfiber-backtrace libfiber-posix libfiber-tls libfiber-win32 libfiber-test inspect tool fiberctl fibertrace fiberize fixtures examples bench tests \
 			-type f \( -name '*.c' -o -name '*.h' -o -name '*.S' \) 2>/dev/null | sort
 	)
 )

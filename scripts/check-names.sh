@@ -22,7 +22,7 @@ check_text() (
 	cd "$1" || exit 1
 	# shellcheck disable=SC2046 # no file name of this project contains a blank
 	awk -f "$scripts/strip.awk" -f "$scripts/names.awk" $(
-		find libfiber libfiber-backtrace libfiber-posix libfiber-tls libfiber-test inspect tool fiberctl fibertrace fiberize fixtures examples bench tests scripts man docs \
+		find libfiber libfiber-backtrace libfiber-posix libfiber-tls libfiber-win32 libfiber-test inspect tool fiberctl fibertrace fiberize fixtures examples bench tests scripts man docs \
 			Makefile README.md .ci .clang-tidy -type f 2>/dev/null | sort
 	)
 )
@@ -43,8 +43,8 @@ check_tests() (
 			missing=1
 		}
 	done
-	for file in libfiber-tls/*.c; do
-		test=tests/unit/libfiber-tls/test_${file##*/}
+	for file in libfiber-tls/*.c libfiber-win32/*.c; do
+		test=tests/unit/${file%/*}/test_${file##*/}
 		[ ! -f "$file" ] || [ -f "$test" ] || {
 			echo "$file: no test: $test"
 			missing=1
@@ -151,6 +151,7 @@ check_text "$scripts/.." || result=1
 check_tests "$scripts/.." || result=1
 check_symbols "$build/lib/libfiber.so" '^fiber_' -D || result=1
 [ ! -f "$build/lib/libfiber-tls.so" ] || check_symbols "$build/lib/libfiber-tls.so" '^fiber_tls_' -D || result=1
+[ ! -f "$build/lib/libfiber-win32.a" ] || check_symbols "$build/lib/libfiber-win32.a" '^(fib_win32_|([A-Z][a-z]*)+$)' -g || result=1
 has_no_explorer "$build/lib/libfiber.a" "$build/lib/libfiber.so" || result=1
 check_symbols "$build/lib/libfiber.a" '^(fib(er)?_|_[.]stapsdt[.]base$)' -g || result=1
 if [ $result -ne 0 ]; then

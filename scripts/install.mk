@@ -44,6 +44,12 @@ install: lib test-library tools variants
 	$(Q)$(INSTALL) -m 755 $(BUILD)/lib/libfiber-tls.so.0 $(DEST)/lib
 	$(Q)ln -sf libfiber-tls.so.0 $(DEST)/lib/libfiber-tls.so
 	$(Q)$(INSTALL) -m 644 libfiber-tls/include/fiber/tls.h $(DEST)/include/fiber
+	$(Q)$(INSTALL) -m 644 $(BUILD)/lib/libfiber-win32.a $(DEST)/lib
+	$(Q)$(INSTALL) -m 755 $(BUILD)/lib/libfiber-win32.so.0 $(DEST)/lib
+	$(Q)ln -sf libfiber-win32.so.0 $(DEST)/lib/libfiber-win32.so
+	$(Q)$(INSTALL) -m 644 libfiber-win32/include/fiber/win32.h $(DEST)/include/fiber
+	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' libfiber-win32/libfiber-win32.pc.in \
+		>$(DEST)/lib/pkgconfig/libfiber-win32.pc
 	$(Q)$(INSTALL) -m 644 $(TOP_HEADERS) $(DEST)/include
 	$(Q)$(INSTALL) -m 644 $(PUB_HEADERS) $(DEST)/include/fiber
 	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(LIB_LIBS)|' \
@@ -107,6 +113,8 @@ uninstall:
 	$(Q)rm -f $(DEST)/lib/pkgconfig/libfiber-posix.pc $(DEST)/include/fiber/posix.h
 	$(Q)rm -f $(DEST)/lib/libfiber-tls.a $(DEST)/lib/libfiber-tls.so $(DEST)/lib/libfiber-tls.so.0
 	$(Q)rm -f $(DEST)/lib/pkgconfig/libfiber-tls.pc $(DEST)/include/fiber/tls.h
+	$(Q)rm -f $(DEST)/lib/libfiber-win32.a $(DEST)/lib/libfiber-win32.so $(DEST)/lib/libfiber-win32.so.0
+	$(Q)rm -f $(DEST)/lib/pkgconfig/libfiber-win32.pc $(DEST)/include/fiber/win32.h
 	$(Q)rm -f $(DEST)/lib/libfiber-test.a $(DEST)/lib/libfiber-test.so $(DEST)/lib/pkgconfig/libfiber-test.pc $(DEST)/include/fiber/test.h
 	$(Q)rm -f $(DEST)/lib/libfiber-test-memory.a $(DEST)/lib/pkgconfig/libfiber-test-memory.pc
 	$(Q)rm -f $(patsubst libfiber/include/%,$(DEST)/include/%,$(TOP_HEADERS) $(PUB_HEADERS))
@@ -136,6 +144,7 @@ check-circles: lib test-library tools
 	@python3 scripts/check-circles.py $(BUILD) libfiber libfiber-posix inspect tool fiberctl fibertrace fiberize
 	@python3 scripts/check-circles.py $(BUILD) libfiber-test
 	@python3 scripts/check-circles.py $(BUILD) libfiber-tls
+	@python3 scripts/check-circles.py $(BUILD) libfiber-win32
 
 check-names: lib
 	@sh scripts/check-names.sh --self-test

@@ -10,7 +10,7 @@
 . "$(dirname "$0")/tap.sh"
 
 cxx=${CXX:-c++}
-strict="-pedantic -Wall -Wextra -Wundef -Werror -Ilibfiber/include -Ilibfiber-posix/include -Ilibfiber-test/include -Ilibfiber-tls/include"
+strict="-pedantic -Wall -Wextra -Wundef -Werror -Ilibfiber/include -Ilibfiber-posix/include -Ilibfiber-test/include -Ilibfiber-tls/include -Ilibfiber-win32/include"
 # The library that the archive needs.
 test_needs="$(pkg-config --libs libdw)"
 needs=$(nm "$build/lib/libfiber.a" | grep -q ' U io_uring_' && echo -luring)
@@ -111,6 +111,43 @@ public_names() {
 		diff "$tmp/exported" "$tmp/named"
 }
 
+# win32_names COMPILER: compile and run a program that uses every function of <fiber/win32.h>; check that the shared library exports
+# exactly these
+win32_names() {
+	sed -n 's/^FIBER_API .* \([A-Z][A-Za-z]*\)(.*/\1/p' libfiber-win32/include/fiber/win32.h | sort >"$tmp/named"
+	{
+		echo '#include <fiber/win32.h>'
+		echo 'int main() { const void *volatile seen = nullptr;'
+		sed 's/.*/seen = reinterpret_cast<const void *>(\&::&);/' "$tmp/named"
+		echo 'return seen == nullptr; }'
+	} >"$tmp/win32-names.cc"
+	"$1" -std=c++17 $strict -o "$tmp/win32-names" "$tmp/win32-names.cc" "-L$build/lib" -lfiber-win32 -lfiber \
+		"-Wl,-rpath,$build/lib" -pthread && LD_LIBRARY_PATH=$build/lib timeout 20 "$tmp/win32-names" &&
+		nm -D --defined-only "$build/lib/libfiber-win32.so" | sed -n 's/.* T \([A-Za-z]*\)@.*/\1/p' | sort >"$tmp/exported" &&
+		[ -s "$tmp/named" ] && diff "$tmp/exported" "$tmp/named"
+}
+
+# own_types: compile a program that has the types of Windows from elsewhere
+own_types() {
+	cat >"$tmp/own-types.c" <<'END'
+#include <stddef.h>
+#include <stdint.h>
+typedef int BOOL;
+typedef unsigned DWORD;
+typedef unsigned long SIZE_T;
+typedef void *PVOID, *LPVOID;
+#define VOID void
+#define WINAPI
+#define FIBER_WIN32_OWN_TYPES
+#include <fiber/win32.h>
+int main(void)
+{
+	return sizeof(DWORD) != 4 || GetCurrentFiber();
+}
+END
+	"$cc" -std=c11 $strict -fsyntax-only "$tmp/own-types.c"
+}
+
 # destructors_run COMPILER LINK...: check that fiber_exit() unwinds C++ frames and reports a catch (...) that swallows it
 destructors_run() {
 	"$1" -std=c++17 $strict -o "$tmp/unwinds" tests/strangers/unwinds.cc "-L$build/lib" "$2" \
@@ -173,9 +210,13 @@ done
 prove "<fiber/test.h> alone is strict C11" alone c c11 "$cc" fiber/test.h
 prove "<fiber/posix.h> alone is strict C11" alone c c11 "$cc" fiber/posix.h
 prove "<fiber/tls.h> alone is strict C11" alone c c11 "$cc" fiber/tls.h
+prove "<fiber/win32.h> alone is strict C11" alone c c11 "$cc" fiber/win32.h
+prove "<fiber/win32.h> takes the types of the program" own_types
 for compiler in "$cxx" clang++; do
 	command -v "$compiler" >/dev/null 2>&1 || continue
 	prove "<fiber/posix.h> alone is C++17, by $compiler" alone c++ c++17 "$compiler" fiber/posix.h
+	prove "<fiber/win32.h> alone is C++17, by $compiler" alone c++ c++17 "$compiler" fiber/win32.h
+	prove "every name of <fiber/win32.h> is used from C++17, by $compiler" win32_names "$compiler"
 	for standard in c++11 c++20; do
 		prove "<fiber/test.h> alone is $standard, by $compiler" alone c++ $standard "$compiler" fiber/test.h
 		prove "exceptions are in flight in a schedule: $standard, by $compiler" explores "$compiler" $standard

@@ -50,6 +50,11 @@ installed_as_listed() {
 		echo ./lib/libfiber-tls.so
 		echo ./lib/libfiber-tls.so.0
 		echo ./include/fiber/tls.h
+		echo ./lib/libfiber-win32.a
+		echo ./lib/libfiber-win32.so
+		echo ./lib/libfiber-win32.so.0
+		echo ./lib/pkgconfig/libfiber-win32.pc
+		echo ./include/fiber/win32.h
 		echo ./include/fiber/test.h
 		echo ./lib/libfiber-test.a
 		echo ./lib/libfiber-test.so
@@ -226,6 +231,14 @@ posix() {
 		$(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --cflags --libs ${1:+--static} libfiber-posix) || return 1
 	LD_LIBRARY_PATH=$prefix/lib timeout 20 "$tmp/posix" >"$tmp/found"
 	[ $? -eq 0 ] && cat "$tmp/found" && [ "$(sort -u "$tmp/found")" = "1 + 4 + ... + 100 = 385" ]
+}
+
+# win32: check that source for Windows compiles with the installed libfiber-win32, shared or in a static program, and copies a file
+win32() {
+	# shellcheck disable=SC2046 # flags must be split
+	"$cc" -g -D_GNU_SOURCE -o "$tmp/win32" examples/25_win32_copy.c "$@" \
+		$(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --cflags --libs ${1:+--static} libfiber-win32) || return 1
+	LD_LIBRARY_PATH=$prefix/lib timeout 20 "$tmp/win32" "$tmp/win32" "$tmp/win32.copy" && cmp "$tmp/win32" "$tmp/win32.copy"
 }
 
 # test_memory: check that an object compiled for it links with the installed libfiber-test-memory, and its race is found
@@ -416,6 +429,8 @@ prove "a program compiles with pkg-config --static libfiber" compile_own "$tmp/s
 prove "it runs without the shared library" adds_up "$tmp/static"
 prove "code that blocks parks with pkg-config libfiber-posix" posix
 prove "and with pkg-config --static libfiber-posix" posix -static
+prove "source for Windows runs with pkg-config libfiber-win32" win32
+prove "and with pkg-config --static libfiber-win32" win32 -static
 prove "a test compiles with pkg-config libfiber-test and finds its deadlock" test_library
 prove "the installed fibertest explores a program that knows nothing of tests" whole_program
 prove "a test compiles with pkg-config libfiber-test-memory and finds its race" test_memory

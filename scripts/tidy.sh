@@ -28,7 +28,7 @@ for tool in clang-format clang-tidy cppcheck mandoc; do
 done
 
 folders=
-for folder in libfiber libfiber-backtrace libfiber-posix libfiber-tls libfiber-test inspect tool fiberctl fibertrace fiberize fixtures examples bench tests; do
+for folder in libfiber libfiber-backtrace libfiber-posix libfiber-tls libfiber-win32 libfiber-test inspect tool fiberctl fibertrace fiberize fixtures examples bench tests; do
 	[ ! -d $folder ] || folders="$folders $folder"
 done
 # shellcheck disable=SC2086 # these lists, here and below, must be split into words
@@ -59,6 +59,7 @@ done | xargs -P "$JOBS" -n 4 sh -c '
 		libfiber-posix/* | tests/unit/libfiber-posix/* | tests/posix/* | examples/*_posix.c | bench/posix*.c)
 			port="-Ilibfiber-posix -Ilibfiber-posix/include -I/usr/include/postgresql -I/usr/include/mariadb -I/usr/include/libxml2 -DPOSTGRES=\"\" -DNGINX=\"\" -DMARIADB=\"\"" ;;
 		libfiber-tls/* | tests/unit/libfiber-tls/* | tests/system/test_tls_peers.c | fixtures/httpd.c | examples/*_tls.c) port=-Ilibfiber-tls/include ;;
+		libfiber-win32/* | tests/unit/libfiber-win32/* | fixtures/win32.c | examples/*_win32_copy.c) port="-Ilibfiber-win32 -Ilibfiber-win32/include" ;;
 		bench/model/*) port="-Ibench/model/seams -Ilibfiber-test" ;;
 		libfiber-test/* | fixtures/bugs/* | fixtures/reports/* | tests/explore/* | tests/memory/* | tests/harness/single/* | tests/fuzz/fuzz_settings.c | tests/fuzz/fuzz_token.c | examples/2?_test* | bench/linearizable.c | bench/test_echo.c | bench/explored/isolated.c | bench/explored/three.c | bench/explored/seen.c)
 			port="-Ilibfiber-test/seams -Ilibfiber-test -Ilibfiber-test/include" ;;

@@ -63,6 +63,7 @@ static const struct example {
 	 "18 bytes: to be or not to be\n20 bytes: that is the question\nthen: cut off\n"},
 	{"24_tls", "localhost: hello, with TLSv1.3\nlocalhost: hello, with TLSv1.3, resumed\n"
 		   "example.org: hostname mismatch\n"},
+	{"25_win32_copy", "reader: * bytes, Success\nwriter: * bytes, Success\nrounds: as many\n"},
 	{"21_op", "read: 5\nwho: 21_op\nclosed: 0\n"},
 	{"23_posix", "1 + 4 + ... + 100 = 385\n"
 		     "1 + 4 + ... + 100 = 385\n"
