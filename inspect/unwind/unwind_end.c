@@ -14,12 +14,19 @@ bool ins_walk_arrived(const struct fib_layout *layout, const struct ins_walk *wa
 	return pc >= layout->entry_low && pc < layout->entry_high;
 }
 
+/* Some libraries convert a thread into a fiber. It runs no function of a fiber, and its stack is the
+ * thread's. */
+static bool ends_as_thread(const struct ins_fiber *fiber)
+{
+	return fiber->flags & INS_FIBER_THREAD || !fiber->row.entry;
+}
+
 bool ins_walk_ended(struct ins_unwind_dw *dw, const struct ins_fiber *fiber,
 		    const struct ins_walk *walk)
 {
 	const unsigned last = walk->count - 1;
 
-	if (!(fiber->flags & INS_FIBER_THREAD) || ins_walk_arrived(&dw->source->layout, walk))
+	if (!ends_as_thread(fiber) || ins_walk_arrived(&dw->source->layout, walk))
 		return ins_walk_arrived(&dw->source->layout, walk);
 	return walk->count &&
 	       ins_unwind_dw_outermost(dw, walk->pc[last] - ins_walk_returned(walk, last));

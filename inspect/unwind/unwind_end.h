@@ -12,6 +12,7 @@ bool ins_walk_arrived(const struct fib_layout *layout, const struct ins_walk *wa
 
 /*
  * Whether the walk ends where it should: a fiber's at its entry, a thread's at its outermost frame.
+ * A fiber without a function is a thread that was made a fiber.
  */
 bool ins_walk_ended(struct ins_unwind_dw *dw, const struct ins_fiber *fiber,
 		    const struct ins_walk *walk);

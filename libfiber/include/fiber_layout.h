@@ -62,7 +62,7 @@ enum fib_layout_field_id {
 	FIB_FIELD_STACK_LOW,   /* u64: lowest usable address */
 	FIB_FIELD_STACK_SIZE,  /* u64: usable bytes above it */
 	FIB_FIELD_SPAWN_PC,    /* u64: return address of the call that made it */
-	FIB_FIELD_ENTRY,       /* u64: the function it runs */
+	FIB_FIELD_ENTRY,       /* u64: the function it runs; 0: it is a thread, made a fiber */
 	FIB_FIELD_NAME,	       /* char[32], NUL-terminated */
 	FIB_FIELD_FAILURE,     /* char[]: fiber_fail's text */
 	FIB_FIELD_LABELS,      /* u64: address of a struct fib_layout_labels, 0: none */
@@ -325,7 +325,7 @@ struct fiber_layout_record {
 	uint64_t parent;    /* id, 0: none */
 	uint64_t stack_low; /* set both just before it is entered for the first time, not earlier */
 	uint64_t stack_size;
-	uint64_t entry; /* the function it runs */
+	uint64_t entry; /* the function it runs; 0: it is a thread that was made a fiber */
 	char name[32];
 };
 
