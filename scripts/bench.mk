@@ -17,7 +17,7 @@ BASE    ?=
 BENCH_LIBFIBER := $(wildcard bench/libfiber/*.c bench/libfiber/*/*.c)
 # A peer is a file or a folder.
 PEERS := $(basename $(notdir $(wildcard bench/peers/*)))
-BENCHES := $(BUILD)/bench/switch_forms $(BUILD)/bench/control_words $(BUILD)/bench/guards $(BUILD)/bench/libfiber \
+BENCHES := $(BUILD)/bench/switch_forms $(BUILD)/bench/control_words $(BUILD)/bench/guards $(BUILD)/bench/timers $(BUILD)/bench/libfiber \
 	$(BUILD)/bench/table_client
 PEER_BINS := $(PEERS:%=$(BUILD)/bench/peers/%)
 LOOKING = --build $(BUILD) --repeats $(REPEATS) $(if $(LOOKS),--looks '$(LOOKS)') $(if $(BUSY),--busy)
@@ -61,7 +61,7 @@ $(BUILD)/bench/control_words: bench/control_words.c $(wildcard bench/*.h)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) -I. $(CFLAGS) -fno-omit-frame-pointer -o $@ $< $(LDFLAGS)
 
-$(BUILD)/bench/guards: bench/guards.c $(BUILD)/lib/libfiber.a $(wildcard bench/*.h)
+$(BUILD)/bench/guards $(BUILD)/bench/timers: $(BUILD)/bench/%: bench/%.c $(BUILD)/lib/libfiber.a $(wildcard bench/*.h)
 	$(call say,CC,$(call compiled))
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) -I. $(LIB_INC) $(CFLAGS) -o $@ $< $(LDFLAGS) $(BUILD)/lib/libfiber.a $(LIB_LIBS)
