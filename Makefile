@@ -7,6 +7,7 @@
 # make demo              run the tools on a real server
 # make check             run every test; SAN=address|thread|undefined: with a sanitizer
 # make check-no-uring    run the tests that differ without liburing, built without it
+# make check-kqueue      run the tests that wait for descriptors over kqueue(2), with tests/kqueue or LIBKQUEUE=
 # make tidy              run the formatter and the linters
 # make check-layers check-circles check-names    check the rules for includes, calls and names
 # make stress            run every primitive at once for STRESS_SECONDS=600; SAN= as above
@@ -32,6 +33,7 @@
 #   ARCH=       the machine: x86_64, aarch64, riscv64, ... (scripts/ports.mk), or generic: this one, with the generic port
 #   PORT=       the folder of libfiber/arch to compile: that of the machine, or generic
 #   URING=      uring|no_uring: the folder of libfiber/poll; default: uring if liburing is installed
+#   LIBKQUEUE=  prefix of an installed libkqueue: adds the poller on kqueue(2) (docs/porting.md)
 #   PROBES=     sdt|none: the folder of libfiber/base/probe; default: sdt if <sys/sdt.h> is installed
 #   CHECKER=    valgrind|none: the folder of libfiber/base/checker; default: valgrind if <valgrind/memcheck.h> is installed
 #   HARDENING=  flags that keep a stack frame from stepping over a guard page; empty: none
@@ -53,6 +55,8 @@ else
 SAN    ?=
 URING  ?= $(shell pkg-config --exists 'liburing >= 2.3' 2>/dev/null && echo uring || echo no_uring)
 URING  := $(URING)
+KQUEUE ?= $(if $(LIBKQUEUE),kqueue,no_kqueue)
+KQUEUE_LIBS = $(if $(filter kqueue,$(KQUEUE)),$(or $(LIBKQUEUE:%=%/lib/libkqueue.a),$(BUILD)/obj/tests/kqueue/kqueue.o))
 PROBES ?= $(shell echo '\#include <sys/sdt.h>' | $(CC) -E - >/dev/null 2>&1 && echo sdt || echo none)
 PROBES := $(PROBES)
 CHECKER ?= $(if $(SAN),none,$(shell echo '\#include <valgrind/memcheck.h>' | $(CC) -E - >/dev/null 2>&1 && echo valgrind || echo none))
@@ -92,7 +96,7 @@ HARDENING := $(shell echo 'int x;' | $(CC) -Werror -fstack-clash-protection -x c
 
 WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wpointer-arith
 CFLAGS   += $(OPT) -g -std=gnu11 $(WARN) -fasynchronous-unwind-tables $(HARDENING) -pthread $(SANFLAGS) $(WERROR)
-CPPFLAGS += -D_GNU_SOURCE -DFIBER_VERSION='"$(VERSION)"'
+CPPFLAGS += -D_GNU_SOURCE -DFIBER_VERSION='"$(VERSION)"' $(if $(filter kqueue,$(KQUEUE)),-idirafter $(if $(LIBKQUEUE),$(LIBKQUEUE)/include/kqueue,tests/kqueue))
 LDFLAGS  += -pthread $(SANFLAGS)
 
 LIB_INC  := -Ilibfiber -Ilibfiber/include -Ilibfiber/arch/$(PORT) -Ilibfiber/context/announce/$(ANNOUNCE) \
@@ -108,7 +112,7 @@ CODE_SECTION := $(foreach s,.text .text.unlikely .text.hot .text.startup .text.e
 CALLS    := $(if $(SAN),watched,$(if $(wildcard libfiber/os/linux/calls/$(PORT)),$(PORT),plain))
 
 # -- sources: every file in these folders is compiled --
-LIB_DIRS := base wire layout os/linux os/linux/calls/$(CALLS) context stack poll core sched wait life watch sync io service runtime arch/$(PORT) poll/$(URING)
+LIB_DIRS := base wire layout os/linux os/linux/calls/$(CALLS) context stack poll core sched wait life watch sync io service runtime arch/$(PORT) poll/$(URING) poll/$(KQUEUE)
 LIB_SRC  := $(foreach d,$(LIB_DIRS),$(wildcard libfiber/$(d)/*.c libfiber/$(d)/*.S))
 PIC_OBJ  := $(patsubst libfiber/%,$(BUILD)/obj/pic/%.o,$(LIB_SRC))
 # Rooms that no hot path depends on are compiled once: their PIC objects are in the archive too. With a sanitizer this holds for all
@@ -143,7 +147,7 @@ TEST_EXAMPLE_SRC := $(wildcard examples/2?_test.c examples/2?_test_*.c)
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(filter-out $(TEST_EXAMPLE_SRC),$(wildcard examples/*.c)))
 
 # Libraries that a program linked with an archive of libfiber needs too.
-LIB_LIBS := $(if $(filter uring,$(URING)),$(shell pkg-config --libs liburing)) $(PORT_LIBS)
+LIB_LIBS := $(if $(filter uring,$(URING)),$(shell pkg-config --libs liburing)) $(KQUEUE_LIBS) $(PORT_LIBS)
 TOOL_LIBS = $(shell pkg-config --libs libunwind-generic libdw libelf jansson libzstd liblzma zlib) -liberty
 CTL_LIBS = $(shell pkg-config --libs ncursesw libmicrohttpd)
 
@@ -344,6 +348,7 @@ include scripts/model.mk
 include scripts/single.mk
 include scripts/fuzz.mk
 include scripts/variants.mk
+include scripts/kqueue.mk
 include scripts/check.mk
 include scripts/install.mk
 

@@ -17,7 +17,7 @@ SINGLE_NOT_CARRIERS := system/test_bind system/test_crowd system/test_idle_hook 
 	unit/watch/test_crowd unit/watch/test_longrun unit/watch/test_longrun_sample unit/watch/test_profile unit/watch/test_stats unit/watch/test_tick
 SINGLE_NOT_CARRIERS += system/test_guards unit/sched/test_trim $(filter-out unit/service/test_objects,$(patsubst tests/%.c,%,$(wildcard tests/unit/service/test_*.c)))
 # They measure how long a poller waits, which is real time.
-SINGLE_NOT_CLOCK := unit/poll/test_epoll unit/poll/test_poll unit/poll/test_uring
+SINGLE_NOT_CLOCK := unit/poll/test_epoll unit/poll/test_poll unit/poll/test_uring unit/poll/test_kqueue unit/poll/test_kqueue_queue
 # They fork, or end processes.
 SINGLE_NOT_PROCESSES := system/test_await_ends system/test_fork system/test_misuse system/test_race_fork system/test_race_join system/test_tls_peers unit/io/test_child unit/io/test_shared \
 	unit/core/test_sole unit/life/test_held unit/runtime/test_fault unit/runtime/test_fork unit/stack/test_overflow

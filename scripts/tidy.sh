@@ -56,6 +56,7 @@ done | xargs -P "$JOBS" -n 4 sh -c '
 		port=
 		case $file in
 		libfiber/arch/*) port=-I${file%/*} ;;
+		libfiber/poll/kqueue/* | tests/kqueue/*) port=-Itests/kqueue ;;
 		libfiber-posix/* | tests/unit/libfiber-posix/* | tests/posix/* | examples/*_posix.c | bench/posix*.c)
 			port="-Ilibfiber-posix -Ilibfiber-posix/include -I/usr/include/postgresql -I/usr/include/mariadb -I/usr/include/libxml2 -DPOSTGRES=\"\" -DNGINX=\"\" -DMARIADB=\"\"" ;;
 		libfiber-tls/* | tests/unit/libfiber-tls/* | tests/system/test_tls_peers.c | fixtures/httpd.c | examples/*_tls.c) port=-Ilibfiber-tls/include ;;

@@ -2,7 +2,7 @@
 /*
  * choose.c - choose the poller of a runtime
  *
- * It is the first of the table that can be opened, unless the administrator names one. An unknown
+ * It is the first of the table (kqueue/table.c, no_kqueue/table.c) that can be opened, unless the administrator names one. An unknown
  * name is a mistake, and starting with another poller than the one that was measured would hide it:
  * so the program does not start. A poller that the machine forbids is not a mistake: the next one
  * is used, and the tools can say why. If descriptors have run out, no other poller is tried, since
@@ -20,13 +20,6 @@
 #include "os/local.h"
 
 #define SETTING "FIBER_POLLER"
-
-/* In order of preference. */
-static const struct fib_poller_ops *const table[] = {
-	&fib_poller_epoll,
-	&fib_poller_uring,
-	&fib_poller_poll,
-};
 
 /* "epoll, poll" */
 static void list(const struct fib_poller_ops *const pollers[], size_t n, char *buf, size_t size)
@@ -87,6 +80,6 @@ int fib_poller_choose_from(const struct fib_poller_ops *const pollers[], size_t 
 
 int fib_poller_choose(struct fib_poller **ret, struct fib_poller_note *ret_note)
 {
-	return fib_poller_choose_from(table, fib_countof(table), fib_os_setting(SETTING), ret,
+	return fib_poller_choose_from(fib_pollers, fib_pollers_count, fib_os_setting(SETTING), ret,
 				      ret_note);
 }

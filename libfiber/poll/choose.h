@@ -12,6 +12,10 @@ struct fib_poller_note {
 	char text[160];
 };
 
+/* The pollers of this build, in order of preference. */
+extern const struct fib_poller_ops *const fib_pollers[];
+extern const size_t fib_pollers_count;
+
 /*
  * Open the poller that FIBER_POLLER names, or the first of the table that this machine has. If the
  * machine forbids the wanted one, the first available is opened and *ret_note says why. 0; -EINVAL

@@ -89,5 +89,7 @@ struct fib_poller {
 extern const struct fib_poller_ops fib_poller_epoll, fib_poller_poll;
 /* Opening it fails with -ENOSYS or -EPERM if there is no io_uring. */
 extern const struct fib_poller_ops fib_poller_uring;
+/* Only in a build with KQUEUE=kqueue. */
+extern const struct fib_poller_ops fib_poller_kqueue;
 
 #endif
