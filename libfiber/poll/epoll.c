@@ -4,7 +4,8 @@
  *
  * A descriptor is registered once, for both directions and edge-triggered. A wait then needs no
  * system call of its own. epoll_pwait2 takes nanoseconds, so a deadline is not rounded up to a
- * millisecond. Without it epoll_wait is used, with the time rounded up.
+ * millisecond. Where the kernel does not have it, or a sandbox refuses it, epoll_wait is used, with
+ * the time rounded up.
  */
 #include "poll/poller.h"
 
@@ -124,7 +125,7 @@ static int wait_events(struct epoll *e, struct epoll_event *events, int max, int
 
 	if (!e->coarse) {
 		n = epoll_pwait2(e->fd, events, max, deadline == INT64_MAX ? NULL : &t, NULL);
-		if (n >= 0 || errno != ENOSYS)
+		if (n >= 0 || !fib_os_is_refusal(-errno))
 			return n < 0 ? -errno : n;
 		e->coarse = true;
 	}

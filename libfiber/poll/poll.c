@@ -37,6 +37,8 @@
 #include "poll/remaining.h"
 #include "poll/set.h"
 
+#define DAY INT64_C(86400000000000) /* ns */
+
 /* I set when opened · L under lock · W the waiting thread · T the lookout · A any thread, atomic */
 struct poll {
 	struct fib_poller base; /* I */
@@ -129,10 +131,12 @@ static int want(struct fib_poller *base, int fd, uint64_t token, short events)
 	struct stat is;
 	int rc;
 
-	if (fstat(fd, &is) < 0)
+	if (fstat(fd, &is) == 0) {
+		if (S_ISREG(is.st_mode) || S_ISDIR(is.st_mode))
+			return -EPERM;
+	} else if (!fib_os_is_refusal(-errno)) {
 		return -errno;
-	if (S_ISREG(is.st_mode) || S_ISDIR(is.st_mode))
-		return -EPERM;
+	} /* else poll(2) finds a regular file ready */
 	pthread_mutex_lock(&p->lock);
 	rc = fib_poll_set_ask(&p->set, fd, token, events);
 	if (rc == 0)
@@ -159,13 +163,19 @@ static int forget(struct fib_poller *base, int fd)
 
 /* -- waiting -- */
 
+/* A signal ends it. Without ppoll the time is rounded up to a millisecond. */
 static int poll_until(struct fib_poll_question *q, int64_t deadline)
 {
 	struct timespec t;
-	int n;
+	int64_t left = fib_poll_remaining(deadline, &t);
+	int n = ppoll(q->fds, q->n, deadline == INT64_MAX ? NULL : &t, NULL);
 
-	fib_poll_remaining(deadline, &t);
-	n = ppoll(q->fds, q->n, deadline == INT64_MAX ? NULL : &t, NULL);
+	if (n < 0 && fib_os_is_refusal(-errno)) {
+		if (left > DAY)
+			left = DAY;
+		n = poll(q->fds, q->n,
+			 deadline == INT64_MAX ? -1 : (int)((left + 999999) / 1000000));
+	}
 	return n < 0 ? -errno : n;
 }
 

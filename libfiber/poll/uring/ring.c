@@ -50,6 +50,12 @@
 
 _Static_assert(sizeof(struct io_uring_sqe) == FIB_RING_ENTRY, "an entry has another size");
 
+/* A sandbox may allow to make a ring and refuse to use it. */
+static int check_entry(struct fib_ring *ring)
+{
+	return io_uring_enter((unsigned)ring->uring.ring_fd, 0, 0, 0, NULL);
+}
+
 int fib_ring_setup(struct fib_ring *ring)
 {
 	struct io_uring_params params = {.flags = IORING_SETUP_CQSIZE | IORING_SETUP_CLAMP,
@@ -63,9 +69,10 @@ int fib_ring_setup(struct fib_ring *ring)
 	rc = io_uring_queue_init_params(ENTRIES, &ring->uring, &params);
 	if (rc < 0)
 		return rc;
-	if ((params.features & NEEDED) != NEEDED) {
+	rc = (params.features & NEEDED) == NEEDED ? check_entry(ring) : -ENOSYS;
+	if (rc < 0) {
 		io_uring_queue_exit(&ring->uring);
-		return -ENOSYS;
+		return rc;
 	}
 	/* If this fails, the ring works with the default. */
 	io_uring_register_iowq_max_workers(&ring->uring, workers);

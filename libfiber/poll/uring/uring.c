@@ -121,10 +121,12 @@ static fib_noinline int can_be_watched(struct uring *u, int fd)
 	struct epoll_event none = {0};
 	struct stat st;
 
-	if (fstat(fd, &st) < 0)
+	if (fstat(fd, &st) == 0) {
+		if (S_ISSOCK(st.st_mode) || S_ISFIFO(st.st_mode))
+			return 0;
+	} else if (!fib_os_is_refusal(-errno)) {
 		return -errno;
-	if (S_ISSOCK(st.st_mode) || S_ISFIFO(st.st_mode))
-		return 0;
+	}
 	/* EEXIST: another thread is asking about the same descriptor. */
 	if (epoll_ctl(u->probe, EPOLL_CTL_ADD, fd, &none) < 0 && errno != EEXIST)
 		return -errno;

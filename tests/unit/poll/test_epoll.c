@@ -2,39 +2,14 @@
 /* test_epoll.c - what every poller promises, and what only epoll must handle */
 #define POLLER fib_poller_epoll
 #include "cases.h"
-#include "tests/harness/forbid.h"
+#include "refused.h"
 
 #include <sys/syscall.h>
 
-/* -- in a child: an older kernel -- */
-
-static int wait_on_an_older_kernel(void *arg)
-{
-	int64_t until;
-
-	(void)arg;
-	if (!harness_forbid(SYS_epoll_pwait2, ENOSYS))
-		return 1;
-	until = fib_os_now() + 2 * MILLISECOND + 1;
-	if (ops->wait(poller, events, MANY, until) != 0 || fib_os_now() < until)
-		return 2;
-	if (ops->watch(poller, a, 3) != 0 || look() != 1 || events[0].token != 3 || look() != 0)
-		return 3;
-	ops->wake(poller);
-	if (ops->wait(poller, events, MANY, INT64_MAX) != 0)
-		return 4;
-	put(b);
-	return ops->wait(poller, events, MANY, INT64_MAX - 1) == 1 ? 0 : 5;
-}
-
 static void test_epoll_waits_as_well_on_a_kernel_without_pwait2(void **state)
 {
-	struct harness_child child;
-
 	(void)state;
-	harness_child(wait_on_an_older_kernel, NULL, 20, &child);
-	assert_int_equal(child.signal, 0);
-	assert_int_equal(child.code, 0);
+	assert_waits_without(SYS_epoll_pwait2);
 }
 
 /* Which registrations there are tells which file a number means (io/registration.c). */

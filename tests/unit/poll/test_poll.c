@@ -7,8 +7,10 @@
  */
 #define POLLER fib_poller_poll
 #include "cases.h"
+#include "refused.h"
 
 #include <sched.h>
+#include <sys/syscall.h>
 
 static void test_poll_tells_what_is_wanted_again_though_nothing_changed(void **state)
 {
@@ -251,6 +253,13 @@ static void test_poll_descriptor_tells_of_everything_to_one_who_only_polls_it(vo
 	assert_int_equal(written, 100);
 }
 
+static void test_poll_waits_as_well_without_ppoll_or_fstat(void **state)
+{
+	(void)state;
+	assert_waits_without(SYS_ppoll);
+	assert_waits_without(SYS_newfstatat);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -265,6 +274,7 @@ int main(void)
 		CASE(test_poll_descriptor_is_readable_as_long_as_a_wait_would_return),
 		CASE(test_poll_descriptor_stays_readable_when_a_wait_leaves_something),
 		CASE(test_poll_descriptor_tells_of_everything_to_one_who_only_polls_it),
+		CASE(test_poll_waits_as_well_without_ppoll_or_fstat),
 	};
 
 	harness_watchdog(60);

@@ -6,7 +6,7 @@
  */
 #define POLLER fib_poller_uring
 #include "cases.h"
-#include "tests/harness/forbid.h"
+#include "refused.h"
 
 #include <stdio.h>
 #include <sys/eventfd.h>
@@ -172,30 +172,42 @@ static void test_uring_descriptor_is_readable_while_something_is_there(void **st
 
 static int open_where_it_is_forbidden(void *arg)
 {
+	const struct refusal *r = arg;
 	struct fib_poller *other = NULL;
 	const unsigned before = harness_descriptors();
 	int rc;
 
-	if (!harness_forbid(SYS_io_uring_setup, *(unsigned *)arg))
+	if (!harness_forbid(r->call, r->error))
 		return 1;
 	rc = ops->open(&other);
-	if (rc != -(int)*(unsigned *)arg || other)
+	if (rc != -(int)r->error || other)
 		return 2;
 	return harness_descriptors() == before ? 0 : 3;
 }
 
 static void test_uring_that_is_forbidden_or_missing_says_so(void **state)
 {
-	unsigned numbers[] = {EPERM, ENOSYS, ENOMEM};
+	/* A sandbox may also refuse only the use of a ring. */
+	struct refusal all[] = {{SYS_io_uring_setup, EPERM},
+				{SYS_io_uring_setup, ENOSYS},
+				{SYS_io_uring_setup, ENOMEM},
+				{SYS_io_uring_enter, EPERM},
+				{SYS_io_uring_enter, ENOSYS}};
 	struct harness_child child;
 	size_t i;
 
 	(void)state;
-	for (i = 0; i < fib_countof(numbers); i++) {
-		harness_child(open_where_it_is_forbidden, &numbers[i], 20, &child);
+	for (i = 0; i < fib_countof(all); i++) {
+		harness_child(open_where_it_is_forbidden, &all[i], 20, &child);
 		assert_int_equal(child.signal, 0);
 		assert_int_equal(child.code, 0);
 	}
+}
+
+static void test_uring_watches_as_well_without_fstat(void **state)
+{
+	(void)state;
+	assert_waits_without(SYS_newfstatat);
 }
 
 int main(void)
@@ -210,6 +222,7 @@ int main(void)
 		CASE(test_uring_refuses_what_is_always_ready),
 		CASE(test_uring_descriptor_is_readable_while_something_is_there),
 		CASE(test_uring_that_is_forbidden_or_missing_says_so),
+		CASE(test_uring_watches_as_well_without_fstat),
 	};
 
 	struct fib_poller *first;
