@@ -16,6 +16,7 @@
 
 #include "base/atomic.h"
 #include "base/check.h"
+#include "base/log.h"
 #include "carriers.h"
 #include "core/registry.h"
 #include "io/await.h"
@@ -24,6 +25,7 @@
 #include "life/background.h"
 #include "life/live_count.h"
 #include "life/spawn.h"
+#include "os/needs.h"
 #include "os/os.h"
 #include "runtime/roots.h"
 #include "runtime/sanitizer.h"
@@ -75,6 +77,39 @@ static void dispatch(const struct fib_poll_event *events, int n)
 		dispatch_one(&events[i]);
 }
 
+/* Report the call that a sandbox or the kernel refuses. Returns rc. */
+static int refused(int rc, const char *call)
+{
+	fib_log("the runtime cannot start: the system refuses %s (%s); libfiber(7) lists the calls "
+		"that it makes",
+		call, strerror(-rc));
+	return rc;
+}
+
+static int check_system(void)
+{
+	const char *call;
+	const int rc = fib_os_needs(&call);
+
+	return rc < 0 ? refused(rc, call) : 0;
+}
+
+/* What the first runtime of a process needs, and later ones find done. */
+static int prepare(void)
+{
+	int rc = fib_fault(SPAWN);
+
+	if (rc == 0)
+		rc = check_system();
+	if (rc == 0)
+		rc = fib_registry_init();
+	if (rc == 0) {
+		fib_os_stay_loaded();
+		rc = fib_fault_report();
+	}
+	return rc == 0 ? fib_roots_watch() : rc;
+}
+
 int fiber_runtime_start(const struct fiber_runtime_options *options, struct fiber_runtime **ret)
 {
 	struct fiber_runtime_options o;
@@ -83,15 +118,7 @@ int fiber_runtime_start(const struct fiber_runtime_options *options, struct fibe
 
 	fib_must_have(ret, "ret");
 	if (rc == 0)
-		rc = fib_fault(SPAWN);
-	if (rc == 0)
-		rc = fib_registry_init();
-	if (rc == 0) {
-		fib_os_stay_loaded();
-		rc = fib_fault_report();
-	}
-	if (rc == 0)
-		rc = fib_roots_watch();
+		rc = prepare();
 	if (rc < 0)
 		return rc;
 	fib_sanitizer_check();
@@ -107,7 +134,8 @@ int fiber_runtime_start(const struct fiber_runtime_options *options, struct fibe
 	rc = fib_sched_start(&rt->sched, &o, dispatch);
 	if (rc < 0) {
 		free(rt);
-		return rc;
+		/* All other calls that it needs were tried before. */
+		return fib_os_is_refusal(rc) ? refused(rc, "clone3, to make a thread") : rc;
 	}
 	rt->sched.runtime = rt;
 	rt->sched.held_policy = (uint8_t)o.held_policy;
