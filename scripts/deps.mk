@@ -4,7 +4,7 @@
 DEBIAN_PACKAGES := gcc g++ libc6-dev pkg-config libunwind-dev libdw-dev libelf-dev libjansson-dev libncurses-dev \
 	libiberty-dev libssl-dev libzstd-dev liblzma-dev zlib1g-dev libcmocka-dev libhttp-parser-dev liburing-dev \
 	libboost-context-dev systemtap-sdt-dev gdb lldb elfutils debuginfod binutils util-linux bash zstd xz-utils gzip \
-	clang libclang-rt-dev clang-format clang-tidy cppcheck mandoc chromium tidy python3 python3-jsonschema prometheus \
+	systemd clang libclang-rt-dev clang-format clang-tidy cppcheck mandoc chromium tidy python3 python3-jsonschema prometheus \
 	libmicrohttpd-dev node-d3 zsh fish graphviz valgrind musl-tools openssl curl libhiredis-dev redis-server libpq-dev postgresql libcurl4-openssl-dev nginx-light \
 	golang-go pbzip2 tinyproxy-bin stunnel4 iperf nbdkit libnbd-bin \
 	apache2-bin libsqlite3-dev libmariadb-dev mariadb-server-core mariadb-client-core libxml2-dev libssh-dev
