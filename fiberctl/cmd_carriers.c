@@ -84,8 +84,10 @@ static void put_rest(const struct answer *a)
 {
 	const struct fib_wire_counters *c = &a->now.counters;
 	const double cpu = ctl_stats_service(&a->before, &a->now);
-	char used[32], age[32];
+	char used[32], age[32], features[sizeof c->features * 4];
 
+	if (c->features[0])
+		printf("features: %s\n", ins_escape_quoted(c->features, features, sizeof features));
 	printf("stacks: %" PRIu64 " made, %" PRIu64 " in use, %" PRIu64
 	       " kept by carriers, %" PRIu64 " free, of them %" PRIu64
 	       " without memory; memory given back %" PRIu64 " time%s\n",
@@ -160,6 +162,7 @@ static void put_json_rest(const struct answer *a, struct ins_json *json)
 			    known(cpu >= 0, json_real(cpu)));
 	ins_json_key(json, "stacks", known(is, stacks));
 	ins_json_key(json, "service", known(is, service));
+	ins_json_key(json, "features", known(is, ctl_stats_features(&a->now)));
 }
 
 static int put_json(const struct answer *a)
@@ -266,8 +269,9 @@ const struct tool_command ctl_carriers = {
 		"It also has the number of runnable fibers in its run queue, the number of its\n"
 		"deadlines, the switches per second, the steals, wake-ups and polls so far, and\n"
 		"its share of a CPU. For the values per second there are two samples, --interval\n"
-		"apart (200ms); --once prints totals instead. Then the stack pool, and the CPU\n"
-		"time of the service thread, including this request.\n",
+		"apart (200ms); --once prints totals instead. Then the facilities of the kernel\n"
+		"that the program uses (-: not tried yet), the stack pool, and the CPU time of\n"
+		"the service thread, including this request.\n",
 	.example = "carriers httpd\n"
 		   "runtime 1: poller epoll, 16695 polls, 0 queued for any carrier, ...\n"
 		   "CARRIER STATE          FIBER      FOR   QUEUED   TIMERS   SWITCHES/S  ...\n"

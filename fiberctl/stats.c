@@ -108,6 +108,7 @@ static int take_counters(void *context, enum fib_wire_type type, const void *pay
 		return take_layout(m, payload, length);
 	case FIB_WIRE_COUNTERS_ARE:
 		tool_frames_copy(&m->counters, sizeof m->counters, payload, length);
+		m->counters.features[sizeof m->counters.features - 1] = 0;
 		return 0;
 	case FIB_WIRE_END:
 		m->counted = length >= sizeof(struct fib_wire_end);

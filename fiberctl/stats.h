@@ -79,4 +79,8 @@ uint64_t ctl_stats_stacks_used(const struct ctl_stats *stats);
 json_t *ctl_stats_json(const struct ctl_stats *before, const struct fib_wire_runtime *runtime,
 		       const struct fib_wire_carrier *c);
 
+/* The facilities of the kernel, each an object with name and value (null: not tried yet); null if the
+ * program is too old to report them. */
+json_t *ctl_stats_features(const struct ctl_stats *stats);
+
 #endif

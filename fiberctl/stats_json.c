@@ -2,6 +2,8 @@
 /* stats_json.c - a carrier as JSON, for all commands */
 #include "fiberctl/stats.h"
 
+#include <string.h>
+
 static json_t *number(uint64_t n)
 {
 	return json_integer((json_int_t)n);
@@ -45,4 +47,26 @@ json_t *ctl_stats_json(const struct ctl_stats *before, const struct fib_wire_run
 		"polls", number(c->polls), "timeouts", number(c->timeouts), "cpuNs",
 		c->cpu >= 0 ? json_integer(c->cpu) : json_null(), "cpuShare", rate(rates.cpu),
 		"stacks", number(c->stacks), "delayedNs", number(c->delayed), "delays", delays(c));
+}
+
+json_t *ctl_stats_features(const struct ctl_stats *stats)
+{
+	char words[sizeof stats->counters.features], *save, *word, *value;
+	json_t *ret;
+
+	if (!stats->counters.features[0])
+		return json_null();
+	ret = json_array();
+	memcpy(words, stats->counters.features, sizeof words);
+	for (word = strtok_r(words, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
+		value = strchr(word, '=');
+		if (!value)
+			continue;
+		*value++ = 0;
+		json_array_append_new(
+			ret,
+			json_pack("{s:o, s:o}", "name", ins_json_text(word), "value",
+				  strcmp(value, "-") == 0 ? json_null() : ins_json_text(value)));
+	}
+	return ret;
 }

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/compiler.h"
+#include "os/features.h"
 #include "os/local.h"
 #include "poll/events.h"
 #include "poll/remaining.h"
@@ -46,6 +47,21 @@ static void close_poller(struct fib_poller *p)
 	free(e);
 }
 
+/* Whether there is epoll_pwait2: ask it for what is not there. */
+static bool is_coarse(int fd)
+{
+	const struct timespec none = {0};
+	struct epoll_event event;
+	const bool coarse =
+		epoll_pwait2(fd, &event, 1, &none, NULL) < 0 && fib_os_is_refusal(-errno);
+
+	if (coarse)
+		fib_os_feature_lacks(FIB_OS_EPOLL_PWAIT2);
+	else
+		fib_os_feature_works(FIB_OS_EPOLL_PWAIT2);
+	return coarse;
+}
+
 static int open_poller(struct fib_poller **ret)
 {
 	struct epoll_event wake = {.events = EPOLLIN, .data.u64 = TOKEN_WAKE};
@@ -66,6 +82,7 @@ static int open_poller(struct fib_poller **ret)
 		close_poller(&e->base);
 		return rc;
 	}
+	e->coarse = is_coarse(e->fd);
 	*ret = &e->base;
 	return 0;
 }
@@ -127,7 +144,9 @@ static int wait_events(struct epoll *e, struct epoll_event *events, int max, int
 		n = epoll_pwait2(e->fd, events, max, deadline == INT64_MAX ? NULL : &t, NULL);
 		if (n >= 0 || !fib_os_is_refusal(-errno))
 			return n < 0 ? -errno : n;
+		/* A sandbox, entered since. */
 		e->coarse = true;
+		fib_os_feature_lacks(FIB_OS_EPOLL_PWAIT2);
 	}
 	if (left > INT64_C(86400000000000))
 		left = INT64_C(86400000000000);

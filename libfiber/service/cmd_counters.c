@@ -2,6 +2,7 @@
 /* cmd_counters.c - send counters of the whole process, for monitoring */
 #include "base/compiler.h"
 #include "core/registry.h"
+#include "os/features.h"
 #include "os/os.h"
 #include "service/answer.h"
 #include "service/command.h"
@@ -10,6 +11,9 @@
 #include "stack/pool.h"
 #include "watch/longrun.h"
 #include "watch/tick.h"
+
+_Static_assert(sizeof(((struct fib_wire_counters *)0)->features) == FIB_OS_FEATURES_SIZE,
+	       "the text fits");
 
 #define PIECE 256u /* records; some tens of ns each if they are in no cache */
 
@@ -50,6 +54,7 @@ static void finish(struct fib_peer *peer, int64_t now)
 	c->records = cursor->committed;
 	c->record_size = sizeof(struct fiber);
 	count_stacks(c);
+	fib_os_features(c->features);
 	c->watched = fib_tick_long_run() > 0;
 	fib_tick_lock();
 	c->slow = fib_longrun_recorded();

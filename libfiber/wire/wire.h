@@ -302,6 +302,11 @@ struct fib_wire_counters {
 	uint32_t unused;
 	uint64_t states[FIB_WIRE_STATES]; /* fibers in each */
 	uint64_t waits[FIB_WIRE_WAITS];	  /* fibers in each kind of wait */
+	/*
+	 * Facilities of the kernel that it uses: words "name=value" with a blank between them. The value is
+	 * "-" until the facility was tried. A newer program may have further names. Empty: an older one.
+	 */
+	char features[192];
 };
 
 /*

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/compiler.h"
+#include "os/features.h"
 #include "os/os.h"
 
 _Static_assert(FIB_OS_LOCAL_MAX == sizeof(((struct sockaddr_un *)0)->sun_path) - 1, "sun_path");
@@ -212,8 +213,12 @@ fib_noinline int fib_os_timer(void)
 {
 	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 
-	if (fd < 0)
+	if (fd < 0) {
+		if (fib_os_is_refusal(-errno))
+			fib_os_feature_lacks(FIB_OS_TIMERFD);
 		return -errno;
+	}
+	fib_os_feature_works(FIB_OS_TIMERFD);
 	set_timer(fd, 0);
 	return fd;
 }

@@ -22,6 +22,7 @@
 
 #include "base/atomic.h"
 #include "base/compiler.h"
+#include "os/features.h"
 
 #define PIPE_PIECE 4096u /* always fits an empty pipe */
 
@@ -113,8 +114,11 @@ fib_noinline int fib_os_peek(uint64_t address, void *buf, size_t size)
 
 	if (!fib_load(&forbidden)) {
 		rc = peek_by_call(address, buf, size);
-		if (!fib_os_is_refusal(rc))
+		if (!fib_os_is_refusal(rc)) {
+			fib_os_feature_works(FIB_OS_PROCESS_VM_READV);
 			return rc;
+		}
+		fib_os_feature_lacks(FIB_OS_PROCESS_VM_READV);
 		fib_store(&forbidden, true);
 	}
 	/* pairs: memory.pipe -- sees the pipe that the last user made, and left empty. */

@@ -16,6 +16,7 @@
 
 #include "base/atomic.h"
 #include "base/compiler.h"
+#include "os/features.h"
 
 #ifndef MADV_GUARD_INSTALL
 #define MADV_GUARD_INSTALL 102
@@ -127,9 +128,16 @@ fib_noinline int fib_os_guard_split(void *at, size_t size)
 
 fib_noinline int fib_os_guard_inside(void *at, size_t size)
 {
-	if (!guards_are_real(at, size))
-		return -ENOSYS;
-	return madvise(at, size, MADV_GUARD_INSTALL) < 0 ? -errno : 0;
+	int rc = -ENOSYS;
+
+	if (guards_are_real(at, size))
+		rc = madvise(at, size, MADV_GUARD_INSTALL) < 0 ? -errno : 0;
+	/* Locked memory has none either. */
+	if (rc < 0)
+		fib_os_feature_failed(FIB_OS_GUARD_ADVICE);
+	else
+		fib_os_feature_works(FIB_OS_GUARD_ADVICE);
+	return rc;
 }
 
 #define VECTOR	      64u
@@ -144,17 +152,25 @@ fib_noinline int fib_os_guard_inside_many(void *at, size_t size, size_t stride, 
 
 	if (n > VECTOR)
 		n = VECTOR;
-	if (!guards_are_real(at, size))
+	if (!guards_are_real(at, size)) {
+		fib_os_feature_failed(FIB_OS_GUARD_ADVICE);
 		return -ENOSYS;
+	}
 	for (i = 0; i < n; i++)
 		guards[i] = (struct iovec){(char *)at + i * stride, size};
 	done = syscall(SYS_process_madvise, OUR_OWN_PIDFD, guards, (size_t)n, MADV_GUARD_INSTALL,
 		       0u);
-	if (done >= (ssize_t)size)
+	if (done >= (ssize_t)size) {
+		fib_os_feature_works(FIB_OS_GUARD_ADVICE);
+		fib_os_feature_works(FIB_OS_GUARD_MANY);
 		return (int)((size_t)done / size);
+	}
 	/* This kernel cannot: guard the first only, the others when their stacks are needed. */
 	rc = fib_os_guard_inside(at, size);
-	return rc < 0 ? rc : 1;
+	if (rc < 0)
+		return rc;
+	fib_os_feature_failed(FIB_OS_GUARD_MANY);
+	return 1;
 }
 
 fib_noinline int fib_os_guard_join(void *at, size_t size)

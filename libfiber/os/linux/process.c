@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/compiler.h"
+#include "os/features.h"
 
 /*
  * The CPUs that a cgroup v2 quota allows, rounded up; 0: no visible quota. In a container the
@@ -74,8 +75,12 @@ const char *fib_os_program(void)
 
 fib_noinline int fib_os_barrier_prepare(void)
 {
-	return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) < 0 ? -errno
-											    : 0;
+	if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) < 0) {
+		fib_os_feature_lacks(FIB_OS_MEMBARRIER);
+		return -errno;
+	}
+	fib_os_feature_works(FIB_OS_MEMBARRIER);
+	return 0;
 }
 
 fib_noinline int fib_os_barrier(void)

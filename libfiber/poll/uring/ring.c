@@ -24,6 +24,7 @@
 
 #include "base/compiler.h"
 #include "checker.h" /* of the folder that the Makefile chose */
+#include "os/features.h"
 #include "os/os.h"
 #include "poll/uring/inner.h"
 
@@ -67,13 +68,16 @@ int fib_ring_setup(struct fib_ring *ring)
 	if (fib_checker_runs())
 		return -ENOSYS;
 	rc = io_uring_queue_init_params(ENTRIES, &ring->uring, &params);
+	if (rc == 0) {
+		rc = (params.features & NEEDED) == NEEDED ? check_entry(ring) : -ENOSYS;
+		if (rc < 0)
+			io_uring_queue_exit(&ring->uring);
+	}
+	if (fib_os_is_refusal(rc))
+		fib_os_feature_lacks(FIB_OS_IO_URING);
 	if (rc < 0)
 		return rc;
-	rc = (params.features & NEEDED) == NEEDED ? check_entry(ring) : -ENOSYS;
-	if (rc < 0) {
-		io_uring_queue_exit(&ring->uring);
-		return rc;
-	}
+	fib_os_feature_works(FIB_OS_IO_URING);
 	/* If this fails, the ring works with the default. */
 	io_uring_register_iowq_max_workers(&ring->uring, workers);
 	return 0;
