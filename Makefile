@@ -292,6 +292,7 @@ include scripts/plugins.mk
 include scripts/adapters.mk
 include scripts/bench.mk
 include scripts/bench-http.mk
+include scripts/bench-ports.mk
 
 # -- tests --
 $(BUILD)/obj/tests/%.o: CPPFLAGS += $(if $(CROSS),-Itests/harness/plain) -I. $(LIB_INC)

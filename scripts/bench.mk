@@ -6,7 +6,7 @@
 # make bench-instructions [WORK=...]    make bench-guard [RECORD=1]
 # make bench-observer [LOOKS=name[,name]] [BUSY=1]    make bench-turns [LOOKS=name] [BUSY=1]
 # make bench-tools [COLD=1]    make bench-serve    make bench-programs    make deps-bench
-# make bench-pictures [RESULTS=last.json]
+# make bench-pictures [RESULTS=last.json]    make bench-ports (scripts/bench-ports.mk)
 #
 # A peer whose package is missing is not built; the table says so.
 

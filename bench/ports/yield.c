@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* yield.c - two fibers yield to each other ROUNDS times on one carrier */
+#include <stdlib.h>
+
+#include <fiber.h>
+
+static long rounds;
+
+static void *yield(void *arg)
+{
+	long i;
+
+	for (i = 0; i < rounds; i++)
+		fiber_yield();
+	return arg;
+}
+
+static void *both(void *arg)
+{
+	struct fiber *other;
+
+	if (fiber_spawn(yield, NULL, &other) < 0)
+		abort();
+	yield(NULL);
+	fiber_join(other, NULL, FIBER_FOREVER);
+	return arg;
+}
+
+int main(int argc, char **argv)
+{
+	const struct fiber_runtime_options options = {.size = sizeof options, .carriers = 1};
+
+	rounds = argc > 1 ? strtol(argv[1], NULL, 10) : 1;
+	return fiber_run(both, NULL, &options, NULL) < 0;
+}
