@@ -71,10 +71,14 @@ STRANGERS := scripts/test-headers.sh scripts/test-install.sh scripts/test-posix.
 	scripts/test-bench-pictures.py scripts/test-prometheus.py scripts/test-prometheus-server.py scripts/test-model.py scripts/why-healthy.py
 
 ifneq ($(CROSS),)
-# Another machine: libfiber's own tests, under an emulator that has no io_uring.
+# Another machine: libfiber's own tests, under an emulator that has no io_uring. `make platforms` reads the three files.
 check: tests
+	@rm -f $(BUILD)/check.result
+	@$(CC) --version | sed q >$(BUILD)/check.compiler
+	@echo '$(CHOICE)' >$(BUILD)/check.choice
 	@FIBER_BUILD='$(abspath $(BUILD))' EMULATOR='$(EMULATOR)' FIBER_LEFT_OUT='$(abspath scripts/left-out.txt)' FIBER_LEFT_OUT_PORT='$(ARCH)' \
-		POLLERS="$${POLLERS:-epoll poll}" scripts/run-tests.sh $(abspath $(sort $(PORT_TESTS)) $(PORT_WALK))
+		RESULT='$(abspath $(BUILD))/check.result' POLLERS="$${POLLERS:-epoll poll}" \
+		scripts/run-tests.sh $(abspath $(sort $(PORT_TESTS)) $(PORT_WALK))
 else
 check: lib test-library tools fixtures examples tests crowds variants bugs $(if $(MODELLED),$(BUILD)/bench/model)
 	@$(if $(ONE_THREAD),echo "$(NOT_RUN)")

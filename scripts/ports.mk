@@ -4,7 +4,8 @@
 #
 # make deps-ports           install the cross compilers, the C libraries and qemu's user-mode emulators
 # make ARCH=aarch64         build libfiber for that machine into build/aarch64
-# make check ARCH=aarch64   run the unit and system tests of libfiber under qemu-aarch64-static
+# make check ARCH=aarch64   run the unit and system tests of libfiber under qemu-aarch64-static; CHOICE=short: those of .ci/run ports
+# make platforms            write the results of these tests into the table of docs/platforms.md
 #
 # A machine has a line in MACHINES: the name of its folder in libfiber/arch, the triplet of Debian's cross compiler, the name
 # that qemu gives it, and Debian's name for it in packages. The machine that the build runs on needs none of these: there
@@ -57,8 +58,17 @@ endif
 
 # The tests of libfiber itself. Those of the tools and of the other libraries need libraries of the other machine.
 PORT_ROOMS := base context core io layout life poll runtime sched service stack sync wait watch wire
-PORT_TESTS = $(patsubst tests/%.c,$(BUILD)/tests/%,$(foreach r,$(PORT_ROOMS),$(wildcard tests/unit/$(r)/*.c)) \
-	$(ARCH_TEST_SRC) $(filter-out %/test_tls_peers.c,$(wildcard tests/system/*.c)))
+PORT_ALL = $(foreach r,$(PORT_ROOMS),$(wildcard tests/unit/$(r)/*.c)) $(ARCH_TEST_SRC) \
+	$(filter-out %/test_tls_peers.c,$(wildcard tests/system/*.c))
+# What depends most on the machine: the port, what is lock-free and its models, the layout that readers see, switches and waits.
+PORT_SHORT_ROOMS := base context core layout sched wait wire
+PORT_SHORT_SYSTEM := cancel chan context errno fork life locals park signals sleep stealing sync tcp timer
+# An exclusion that no other port than x86_64 has. It takes minutes under an emulator.
+PORT_SHORT_NOT := tests/unit/core/test_sole.c
+PORT_SHORT = $(filter-out $(PORT_SHORT_NOT),$(filter $(foreach r,$(PORT_SHORT_ROOMS),tests/unit/$(r)/%) tests/arch/% %_model.c \
+	$(PORT_SHORT_SYSTEM:%=tests/system/test_%.c),$(PORT_ALL)))
+CHOICE ?= all
+PORT_TESTS = $(patsubst tests/%.c,$(BUILD)/tests/%,$(if $(filter short,$(CHOICE)),$(PORT_SHORT),$(PORT_ALL)))
 
 # A debugger of this machine walks stacks of the other one.
 PORT_WALK := $(if $(CROSS),$(if $(filter-out generic,$(PORT)),scripts/test-port-walk.sh))
@@ -68,6 +78,11 @@ PORT_LIBS := $(if $(filter ppc,$(ARCH)),-latomic)
 
 PORT_PACKAGES := qemu-user-static gdb-multiarch $(foreach p,$(MACHINES),gcc-$(word 2,$(subst :, ,$(p))) \
 	libc6-dev-$(word 4,$(subst :, ,$(p)))-cross)
+
+# The table of docs/platforms.md, from the results of `make check ARCH=` in build/.
+.PHONY: platforms
+platforms:
+	@python3 -B scripts/platforms.py docs/platforms.md $(MACHINES)
 
 .PHONY: deps-ports
 deps-ports:

@@ -20,6 +20,7 @@
 # SLOWEST: the number of slow programs whose times are printed.
 # EMULATOR: the command that runs programs of another machine. FIBER_LEFT_OUT: a file that names the tests that cannot run there
 # (scripts/left-out.txt), FIBER_LEFT_OUT_PORT: the machine. These tests are printed and counted as skipped, with the reason.
+# RESULT: a file that gets the last line.
 # A failure is printed again at the end, with the last lines of that program's output; each such line starts with "# failed".
 set -u
 
@@ -246,7 +247,7 @@ begin_lane() {
 	local priority=$1
 	shift
 	[ $# -gt 0 ] || return
-	LANES=1 claims=$claims nice -n "$priority" "${BASH_SOURCE[0]}" "$@" >"$folder/lane${#lanes[@]}" 2>&1 &
+	LANES=1 RESULT='' claims=$claims nice -n "$priority" "${BASH_SOURCE[0]}" "$@" >"$folder/lane${#lanes[@]}" 2>&1 &
 	lanes+=($!)
 }
 
@@ -296,5 +297,5 @@ done
 for failure in "${failures[@]}"; do
 	echo "$failure"
 done
-echo "$passed passed, $failed failed$([ "$skipped" -eq 0 ] || echo ", $skipped skipped")"
+echo "$passed passed, $failed failed$([ "$skipped" -eq 0 ] || echo ", $skipped skipped")" | tee ${RESULT:+"$RESULT"}
 [ "$failed" -eq 0 ]
