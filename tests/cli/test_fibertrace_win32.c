@@ -67,11 +67,16 @@ static struct harness_process *start(void)
 
 static void test_fibertrace_win32_fibers_of_a_live_program(void **state)
 {
-	struct harness_process *p = start();
+	struct harness_process *p = start(), *list;
 	const char *pid = cli_number((uint64_t)p->pid);
 
 	(void)state;
 	expect_fibers(json_well(cli_run("fibertrace", pid, "--json", "--each", NULL)), "live");
+	list = cli_run("fibertrace", "list", pid, NULL);
+	cli_contains(list->out.bytes, "suspended");
+	cli_contains(list->out.bytes, "worker()");
+	cli_contains(list->out.bytes, "shown 6 of 6 fibers");
+	cli_ended(list, 0);
 	/* What Windows leaves to the program is no fault: nothing else could wake a fiber. */
 	cli_ended(cli_run("fibertrace", "why", pid, NULL), 0);
 	cli_ended(cli_run("fibertrace", "leaks", pid, NULL), 0);

@@ -357,6 +357,24 @@ static void test_fiber_thread_on_a_created_stack_becomes_a_fiber_again(void **st
 	assert_int_equal(count, 1);
 }
 
+static VOID CALLBACK exit_posix(LPVOID parameter)
+{
+	(void)parameter;
+	count++;
+	pthread_exit((void *)20);
+}
+
+/* The C library unwinds the fiber's stack to its entry, and is back on the thread's own then. */
+static void test_fiber_pthread_exit_ends_the_thread_and_its_fiber(void **state)
+{
+	(void)state;
+	if (*harness_sanitizer())
+		skip(); /* a sanitizer is not notified of this switch */
+	assert_int_equal(exit_code_of(exit_posix), 20);
+	assert_int_equal(count, 1);
+	DeleteFiber(home);
+}
+
 static void *delete_own(void *arg)
 {
 	(void)arg;
@@ -556,6 +574,7 @@ int main(void)
 		cmocka_unit_test(test_fiber_function_that_returns_ends_its_thread),
 		cmocka_unit_test(test_fiber_that_deletes_itself_ends_its_thread),
 		cmocka_unit_test(test_fiber_exit_thread_ends_the_thread_from_every_stack),
+		cmocka_unit_test(test_fiber_pthread_exit_ends_the_thread_and_its_fiber),
 		cmocka_unit_test(test_fiber_thread_on_a_created_stack_becomes_a_fiber_again),
 		cmocka_unit_test(test_fiber_thread_on_its_own_stack_ends),
 		cmocka_unit_test(test_fiber_thread_ends_on_its_own_stack),

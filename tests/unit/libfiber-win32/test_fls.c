@@ -353,7 +353,9 @@ static void test_fls_callback_of_the_thread_that_ends_the_process(void **state)
 	harness_child(exit_while_a_callback_runs, NULL, 20, &child);
 	assert_int_equal(child.signal, 0);
 	assert_int_equal(child.code, 23);
-	assert_string_equal(child.text, "ends\n");
+	/* Once, and at most with words of a sanitizer about the other thread behind it. */
+	assert_memory_equal(child.text, "ends\n", 5);
+	assert_null(strstr(child.text + 1, "ends\n"));
 }
 
 #define FLS_TEST(name) cmocka_unit_test_setup(name, forget_calls)
