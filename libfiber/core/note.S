@@ -15,7 +15,14 @@ fib_registry_note:
 	.long	6, 8, 1			/* name size, description size, FIB_LAYOUT_NOTE_TYPE */
 	.asciz	"fiber"
 	.balign	4
+/* An assembler for 32 bits has no distance of 64 bits. Readers add it modulo 2^32. */
+#if __SIZEOF_POINTER__ == 8
 1:	.quad	fib_registry_here - 1b
+#elif __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+1:	.long	0, fib_registry_here - 1b
+#else
+1:	.long	fib_registry_here - 1b, 0
+#endif
 
 /* gdb's commands for fibers, inside programs that are linked with an archive: 4 marks a Python
  * script as text. A shared library has its script in a file beside it, where gdb looks

@@ -8,6 +8,9 @@
  * strip keeps it and a core contains it. A reader needs only the note, the struct and the process'
  * memory: no symbols, no debug info, no header of the version that the program was built with.
  *
+ * Every number has the byte order of the program, which its ELF header announces. A reader that has
+ * only the struct knows it from `version`. Addresses have 8 bytes in programs of 32 bits, too.
+ *
  * The rule: fields are only ever added. A reader uses only what the struct's own size covers, calls
  * fib_layout_has() for every field that is newer than version 1, and treats every number it reads
  * as hostile.
@@ -213,7 +216,7 @@ struct fib_layout_register {
 
 /* Addresses from low up to high, not included; low == high: none. */
 struct fib_layout_range {
-	uint64_t low;
+	uint64_t low __attribute__((aligned(8))); /* i386 aligns it to 4 */
 	uint64_t high;
 };
 #define FIB_LAYOUT_CODE 4
@@ -300,7 +303,9 @@ struct fib_layout {
 
 /* The contents of the note: the distance from this field to the registry. */
 struct fib_layout_note {
-	int64_t distance; /* address of the struct fib_layout - address of this field */
+	/* address of the struct fib_layout - address of this field; in a program with addresses of
+	 * 32 bits: modulo 2^32 */
+	int64_t distance;
 };
 
 /* -- for other libraries that publish their coroutines; libfiber uses none of this -- */
@@ -343,6 +348,15 @@ struct fiber_layout {
 #define FIBER_LAYOUT_LINKAGE extern
 #endif
 
+/* The note's distance in assembly. An assembler for 32 bits has no distance of 64 bits. */
+#if __SIZEOF_POINTER__ == 8
+#define FIBER_LAYOUT_DISTANCE(name) "1:	.quad " #name " - 1b\n"
+#elif __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define FIBER_LAYOUT_DISTANCE(name) "1:	.long 0, " #name " - 1b\n"
+#else
+#define FIBER_LAYOUT_DISTANCE(name) "1:	.long " #name " - 1b, 0\n"
+#endif
+
 /* Used in one file of the module, outside functions: defines `struct fiber_layout name` and the
  * note that leads to it. Use it once in each program or shared library: readers take the first note
  * of a module. */
@@ -353,9 +367,7 @@ struct fiber_layout {
 		"	.balign 4\n"                                                               \
 		"	.long 6, 8, 1\n"                                                           \
 		"	.asciz \"fiber\"\n"                                                        \
-		"	.balign 4\n"                                                               \
-		"	.quad " #name " - .\n"                                               \
-		"	.popsection\n")
+		"	.balign 4\n" FIBER_LAYOUT_DISTANCE(name) "	.popsection\n")
 
 /* Put this before the function that every coroutine starts in: a walk that reaches it is complete
  * and ends there. The function calls the coroutine's function and does something after the call, so
@@ -404,11 +416,13 @@ static inline void fiber_layout_describe(struct fiber_layout *f,
 	static const char states[5][16] = {"created", "runnable", "running", "suspended", "dead"};
 	static const char waits[FIB_WAIT_COUNT][16] = {FIB_LAYOUT_WAIT_NAMES};
 	struct fib_layout *l = &f->layout;
+	uint16_t machine;
 
 	f->records = records;
 	l->version = FIB_LAYOUT_VERSION;
 	l->size = sizeof *l;
-	memcpy(&l->machine, __ehdr_start + 18, 2); /* e_machine, on little-endian machines */
+	memcpy(&machine, __ehdr_start + 18, sizeof machine); /* e_machine */
+	l->machine = machine;
 	l->recipe = FIB_RECIPE_SAVED;
 	l->records = (uint64_t)(uintptr_t)records;
 	l->record_size = sizeof *records;

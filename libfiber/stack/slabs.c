@@ -28,12 +28,12 @@
 
 struct slab {
 	uint64_t low, high;
-	unsigned class;
+	uint64_t class;
 };
 
 struct block {
-	_Atomic uint32_t count; /* L writes, A reads: slabs.entry */
-	struct block *_Atomic next;
+	_Atomic uint32_t count;	    /* L writes, A reads: slabs.entry */
+	_Atomic uint64_t next;	    /* L writes, A reads: slabs.block: its address; 0: none */
 	struct slab slabs[ENTRIES]; /* L until count includes it, then read-only */
 };
 _Static_assert(sizeof(struct block) <= 4096, "a page");
@@ -79,7 +79,7 @@ static struct block *block_with_room(void)
 		return NULL;
 	table.last = more;
 	/* label: slabs.block -- a reader that sees the block sees it zeroed. */
-	fib_store_release(&last->next, table.last);
+	fib_store_release(&last->next, (uint64_t)(uintptr_t)more);
 	return table.last;
 }
 
@@ -103,10 +103,11 @@ int fib_slabs_add(const void *low, size_t size, unsigned class)
 
 static enum fib_slab_part part_of(const struct slab *s, uint64_t address)
 {
-	const uint64_t guard = fib_class_guard(s->class);
+	const uint64_t guard = fib_class_guard((unsigned)s->class);
 
-	return (address - s->low) % (guard + fib_class_size(s->class)) < guard ? FIB_SLAB_GUARD
-									       : FIB_SLAB_STACK;
+	return (address - s->low) % (guard + fib_class_size((unsigned)s->class)) < guard
+		       ? FIB_SLAB_GUARD
+		       : FIB_SLAB_STACK;
 }
 
 enum fib_slab_part fib_slabs_find(uint64_t address)
@@ -121,7 +122,7 @@ enum fib_slab_part fib_slabs_find(uint64_t address)
 			if (address >= b->slabs[i].low && address < b->slabs[i].high)
 				return part_of(&b->slabs[i], address);
 		/* pairs: slabs.block */
-		b = fib_load_acquire(&b->next);
+		b = (const struct block *)(uintptr_t)fib_load_acquire(&b->next);
 	}
 	return FIB_SLAB_NONE;
 }

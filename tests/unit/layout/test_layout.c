@@ -313,6 +313,20 @@ static void test_layout_that_is_accepted_after_damage_can_be_used(void **state)
 	assert_int_equal(unended, 0);
 }
 
+/* i386 aligns 8 bytes to 4, so a hole before them must not depend on the machine. */
+static void test_layout_has_the_same_offsets_on_every_machine(void **state)
+{
+	(void)state;
+	assert_int_equal(offsetof(struct fib_layout, records), 24);
+	assert_int_equal(offsetof(struct fib_layout, fields), 92);
+	assert_int_equal(offsetof(struct fib_layout, code), 1432);
+	assert_int_equal(offsetof(struct fib_layout, offload_since), 1512);
+	assert_int_equal(offsetof(struct fib_layout, stacks), 1656);
+	assert_int_equal(offsetof(struct fib_layout, worker), 1812);
+	assert_int_equal(sizeof(struct fib_layout) % 8, 0);
+	assert_int_equal(sizeof(struct fib_layout_stacks), 16 + FIB_LAYOUT_STACKS * 24);
+}
+
 #define LAYOUT_TEST(name) cmocka_unit_test_setup(name, setup)
 
 int main(void)
@@ -332,6 +346,7 @@ int main(void)
 		LAYOUT_TEST(test_layout_has_what_it_counts_in_the_size_the_reader_knows),
 		LAYOUT_TEST(test_layout_without_ranges_of_code_has_no_internal_code),
 		LAYOUT_TEST(test_layout_has_internal_code_in_each_range_and_in_the_entry),
+		LAYOUT_TEST(test_layout_has_the_same_offsets_on_every_machine),
 		LAYOUT_TEST(test_layout_that_is_accepted_after_damage_can_be_used),
 	};
 
