@@ -13,12 +13,13 @@
 #define FIBER_BEGIN_DECLS extern "C" {
 #define FIBER_END_DECLS	  }
 #define FIBER_NORETURN	  __attribute__((noreturn)) /* [[noreturn]] may not follow FIBER_API */
-#define FIBER_ATOMIC(T)	  T /* same size and alignment; C++ callers never touch these fields */
+/* Same size and alignment as in C, also on i386; C++ callers never touch these fields. */
+#define FIBER_ATOMIC(T) __attribute__((aligned(sizeof(T)))) T
 #else
 #define FIBER_BEGIN_DECLS
 #define FIBER_END_DECLS
 #define FIBER_NORETURN	_Noreturn
-#define FIBER_ATOMIC(T) _Atomic(T)
+#define FIBER_ATOMIC(T) __attribute__((aligned(sizeof(T)))) _Atomic(T)
 #endif
 
 #endif

@@ -30,7 +30,7 @@ FIBER_BEGIN_DECLS
 
 /* The fields belong to the library. A context must not be moved after fiber_context_init(). */
 struct fiber_context {
-	uint64_t opaque[16];
+	uint64_t opaque[16] __attribute__((aligned(8))); /* i386 aligns it to 4 */
 };
 
 /* The memory a context runs on: [base, base + size). */
