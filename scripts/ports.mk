@@ -73,7 +73,10 @@ PORT_TESTS = $(patsubst tests/%.c,$(BUILD)/tests/%,$(if $(filter short,$(CHOICE)
 # A debugger of this machine walks stacks of the other one.
 PORT_WALK := $(if $(CROSS),$(if $(filter-out generic,$(PORT)),scripts/test-port-walk.sh))
 
-# For 32-bit machines without instructions for 8 bytes.
+# Machines with addresses of 32 bits have libfiber alone: libfiber-posix takes the place of the C library's objects of 64 bits.
+NARROW := $(filter arm i386 ppc,$(ARCH))
+
+# A CPU without instructions for 8 bytes has them in a library of the compiler.
 PORT_LIBS := $(if $(filter ppc,$(ARCH)),-latomic)
 
 PORT_PACKAGES := qemu-user-static gdb-multiarch $(foreach p,$(MACHINES),gcc-$(word 2,$(subst :, ,$(p))) \

@@ -13,7 +13,7 @@ POSIX_OWN   := $(patsubst %,$(BUILD)/obj/libfiber-posix/entry/%.o,names pthreads
 POSIX_NAMES := $(POSIX_OWN) $(patsubst %,$(BUILD)/obj/libfiber-posix/entry/%.o,threads values locale start signals slow exec futex)
 POSIX_INC  := -Ilibfiber-posix/include -Ilibfiber-posix
 
-lib: $(BUILD)/lib/libfiber-posix.a $(BUILD)/lib/libfiber-posix.so
+lib: $(if $(NARROW),,$(BUILD)/lib/libfiber-posix.a $(BUILD)/lib/libfiber-posix.so)
 
 $(BUILD)/obj/libfiber-posix/%.o: CPPFLAGS += $(POSIX_INC) $(LIB_INC)
 # -fno-plt: a plain thread's call asks libfiber.so whether it is in a fiber, and nothing else.
