@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* calls.c - s390x: calls, and what is none */
+#include "tests/arch/calls.h"
+
+const struct arch_call arch_calls[] = {
+	{"brasl %r14", {0, 0xc0, 0xe5, 0x00, 0x00, 0x01, 0x02}},
+	{"bras %r14", {0, 0, 0, 0xa7, 0xe5, 0x00, 0x10}},
+	{"basr %r14, %r1", {0, 0, 0, 0, 0, 0x0d, 0xe1}},
+	{NULL, {0}},
+};
+
+const struct arch_call arch_no_calls[] = {
+	{"brcl", {0, 0xc0, 0xf4, 0x00, 0x00, 0x01, 0x02}},
+	{"larl %r1", {0, 0xc0, 0x10, 0x00, 0x00, 0x01, 0x02}},
+	{"br %r14", {0, 0, 0, 0, 0, 0x07, 0xfe}},
+	{"basr %r13, 0", {0, 0, 0, 0, 0, 0x0d, 0xd0}},
+	{"aghi %r15, 16", {0, 0, 0, 0xa7, 0xfb, 0x00, 0x10}},
+	{NULL, {0}},
+};
