@@ -30,6 +30,11 @@ void fib_os_own_tls_end(void)
 {
 }
 
+void fib_os_own_tls_range(void *tp, const void **ret_low, const void **ret_high)
+{
+	*ret_low = *ret_high = tp;
+}
+
 void **fib_os_own_tls_word(void *tp)
 {
 	static void *none;

@@ -7,6 +7,7 @@
  */
 #include "context/context.h"
 
+#include "base/atomic.h"
 #include "checker.h" /* of the folder that the Makefile chose */
 
 int fib_context_begin(struct fib_context *context, struct fib_announce *announce, void *low,
@@ -78,6 +79,13 @@ fib_noinline __attribute__((no_sanitize("address", "thread"))) unsigned fib_cont
 		told++;
 	}
 	return told;
+}
+
+fib_noinline void fib_context_spill(void (*fn)(void *arg), void *arg)
+{
+	__builtin_unwind_init();
+	fn(arg);
+	fib_fence_compiler(); /* not a jump: this frame has the registers */
 }
 
 /* Frames have gaps that AddressSanitizer does not allow to be read. Also, a waker may change the

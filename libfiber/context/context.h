@@ -88,6 +88,12 @@ const char *fib_context_announced(void);
 unsigned fib_context_asides(const struct fib_announce *announce, uint64_t sp, uint64_t top,
 			    void (*add)(const void *low, size_t size));
 
+/*
+ * Call fn(arg) with the registers that the caller's callers keep on the stack: above fn's frame, so that a
+ * conservative collector that reads the stack from there finds them. Async-signal-safe.
+ */
+void fib_context_spill(void (*fn)(void *arg), void *arg);
+
 /* Copy size bytes of frames from sp upwards, which must be mapped, including gaps. The frames may
  * be the caller's own, or those that a signal has interrupted. Async-signal-safe. */
 void fib_context_copy_frames(unsigned char *to, uint64_t sp, size_t size);

@@ -83,21 +83,27 @@ static void (*destructor(fiber_key_t key))(void *)
 	return in_use(key) ? destroy : NULL;
 }
 
+/*
+ * A collector may stop the fiber at any instruction, and reads its table. So *locals always is a
+ * complete table: the old one is freed when the new one is there.
+ */
 static int grow(struct fib_locals **locals, uint32_t slot)
 {
 	uint32_t before = *locals ? (*locals)->count : 0, count = LEAST;
-	struct fib_locals *more;
+	struct fib_locals *more, *old = *locals;
 
 	while (count <= slot)
 		count *= 2;
-	more = realloc(*locals, sizeof *more + count * sizeof more->at[0]);
+	more = calloc(1, sizeof *more + count * sizeof more->at[0]);
 	if (!more)
 		return -ENOMEM;
-	if (!before)
-		memset(more, 0, sizeof *more);
-	memset(&more->at[before], 0, (count - before) * sizeof more->at[0]);
+	if (old)
+		memcpy(more, old, sizeof *old + before * sizeof old->at[0]);
 	more->count = count;
+	fib_fence_compiler();
 	*locals = more;
+	fib_fence_compiler();
+	free(old);
 	return 0;
 }
 

@@ -21,5 +21,6 @@
 #include <fiber/context.h>
 #include <fiber/introspect.h>
 #include <fiber/trim.h>
+#include <fiber/gc.h>
 
 #endif

@@ -267,3 +267,43 @@ void fib_op_release(struct fib_sched *s)
 		fib_ring_close(o->ring);
 	free(o);
 }
+
+void fib_ops_lock(struct fib_sched *s)
+{
+	struct fib_ops *o = fib_load_acquire(&s->ops); /* pairs: op.ops */
+
+	if (o)
+		fib_spin_lock(&o->lock);
+}
+
+bool fib_ops_try(struct fib_sched *s)
+{
+	struct fib_ops *o = fib_load_acquire(&s->ops); /* pairs: op.ops */
+
+	return !o || fib_spin_try(&o->lock);
+}
+
+void fib_ops_unlock(struct fib_sched *s)
+{
+	struct fib_ops *o = fib_load(&s->ops);
+
+	if (o)
+		fib_spin_unlock(&o->lock);
+}
+
+int fib_ops_each(struct fib_sched *s, int (*fn)(const void *low, const void *high, void *arg),
+		 void *arg)
+{
+	struct fib_ops *o = fib_load_acquire(&s->ops); /* pairs: op.ops */
+	struct fib_list *at;
+	int rc = 0;
+
+	if (!o)
+		return 0;
+	for (at = o->under_way.next; at != &o->under_way && rc == 0; at = at->next) {
+		const struct fiber_op *op = fib_container(at, struct fiber_op, link);
+
+		rc = fn(op, op + 1, arg);
+	}
+	return rc;
+}

@@ -33,6 +33,16 @@ struct fiber_op {
 int fib_ops_of(struct fib_sched *s, struct fib_ops **ret);
 
 /*
+ * Lock the operations of s, if it has any (_try: false if they are locked), and call fn with the memory of
+ * each. It has the addresses of the program's buffers, and of what a detached operation is freed with.
+ */
+void fib_ops_lock(struct fib_sched *s);
+bool fib_ops_try(struct fib_sched *s);
+void fib_ops_unlock(struct fib_sched *s);
+int fib_ops_each(struct fib_sched *s, int (*fn)(const void *low, const void *high, void *arg),
+		 void *arg);
+
+/*
  * Start op. From here on op belongs to the kernel, unless this fails with an error of
  * fib_ring_begin().
  */

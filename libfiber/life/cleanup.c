@@ -18,13 +18,8 @@
 #include "core/labels.h"
 #include "core/locals.h"
 #include "core/registry.h"
+#include "life/discard.h"
 #include "sched/sched.h"
-
-struct fib_exit {
-	struct fib_exit *before; /* added earlier, called later */
-	void (*fn)(void *arg);
-	void *arg;
-};
 
 static struct fiber *self(void)
 {
@@ -97,8 +92,7 @@ void fib_cleanup_run(struct fiber *fiber)
 		destroy(value);
 		run_exits(fiber);
 	}
-	fib_locals_free(fiber->locals);
-	fiber->locals = NULL;
+	fib_drop_locals(fiber);
 }
 
 /* Find a member of a group that is on the fiber's stack. */

@@ -7,6 +7,13 @@
 
 #include "core/record.h"
 
+/* An exit handler. F: only its fiber */
+struct fib_exit {
+	struct fib_exit *before; /* F: added earlier, called later */
+	void (*fn)(void *arg);	 /* F */
+	void *arg;		 /* F */
+};
+
 /* Returns whether fib_cleanup_run() has anything to do. Checked at every exit of a fiber. */
 static inline bool fib_cleanup_needed(const struct fiber *fiber)
 {

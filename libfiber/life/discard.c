@@ -16,8 +16,11 @@ void fib_withdraw_stack(struct fib_carrier *c, struct fiber *fiber)
 
 void fib_drop_locals(struct fiber *fiber)
 {
-	fib_locals_free(fiber->locals);
+	struct fib_locals *locals = fiber->locals;
+
 	fiber->locals = NULL;
+	fib_fence_compiler(); /* see grow() in core/locals.c */
+	fib_locals_free(locals);
 }
 
 void fib_unmake(struct fiber *fiber)
@@ -28,5 +31,6 @@ void fib_unmake(struct fiber *fiber)
 	fiber->tls = NULL;
 	fib_withdraw_stack(fib_carrier_self(), fiber);
 	fiber->group = NULL;
+	fiber->arg = NULL; /* see runtime/gc_roots.c */
 	fib_free_record(fib_carrier_self(), fiber);
 }

@@ -110,10 +110,12 @@ static fib_noinline void leave_background(struct fib_carrier *c, struct fiber *f
 	fib_live_leave_background(c->sched);
 }
 
-#define SLOW_END (FIB_SLOW_RECORDS | FIB_SLOW_OWN_TLS | FIB_SLOW_LOCALE)
+#define SLOW_END (FIB_SLOW_RECORDS | FIB_SLOW_OWN_TLS | FIB_SLOW_LOCALE | FIB_SLOW_HOOKS)
 
 static fib_noinline void leave_slowly(struct fib_carrier *c, struct fiber *fiber)
 {
+	if (fib_load(&c->slow_switch) & FIB_SLOW_HOOKS)
+		fib_hooks_ended(fiber);
 	if (fib_records(c))
 		fib_recorder_ended(c, fiber);
 	if (fiber->tls)

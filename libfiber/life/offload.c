@@ -14,6 +14,9 @@
  * A call says which thread runs it, and the record of the fiber that waits for it has the address of that
  * word. So a reader finds what the fiber really waits for: what that thread does.
  *
+ * A garbage collector has to find the arguments and results of all calls (fib_offload_each). A call is
+ * in the list of all before it has its argument, and until its last owner frees it.
+ *
  * A queued call outlives its waiter: a deadline or a cancellation ends the wait but not the call.
  * So the call is on the heap and belongs to both, and the last of the two frees it.
  */
@@ -28,6 +31,7 @@
 #include <fiber/time.h>
 
 #include "base/list.h"
+#include "core/hooks.h"
 #include "core/registry.h"
 #include "os/os.h"
 #include "os/spin.h"
@@ -38,6 +42,7 @@
 /* I set before it is queued · A atomic · L under waiters.lock · P under the pool's lock */
 struct offload {
 	struct fib_list link;	 /* P */
+	struct fib_list of_all;	 /* P: in pool.all */
 	bool queued;		 /* P: no thread has taken it yet */
 	int64_t since;		 /* P: when it was queued, ns of the coarse clock */
 	void *(*fn)(void *);	 /* I */
@@ -54,6 +59,7 @@ static struct {
 	_Atomic uint32_t lock;
 	_Atomic uint32_t handed; /* A, futex: number of calls queued so far */
 	struct fib_list queue;	 /* L; zeroed before the first use */
+	struct fib_list all;	 /* L: struct offload.of_all; zeroed before the first use */
 	uint32_t queued;	 /* L */
 	uint32_t resting;	 /* L: threads that check the queue when woken */
 	uint32_t starting;	 /* L: created, but not running yet */
@@ -69,11 +75,21 @@ static void publish(void)
 	fib_registry_offload(pool.threads, pool.queued, first ? first->since : 0);
 }
 
+static void destroy(struct offload *o)
+{
+	fib_spin_lock(&pool.lock);
+	/* In a forked child the calls of the parent are in no list. */
+	if (o->of_all.next)
+		fib_list_remove(&o->of_all);
+	fib_spin_unlock(&pool.lock);
+	free(o);
+}
+
 static void disown(struct offload *o)
 {
 	/* Acquire and release: the last owner sees that the other one is done with it. */
 	if (fib_sub(&o->owners, 1) == 1)
-		free(o);
+		destroy(o);
 }
 
 static void run_call(struct offload *o, uint64_t self)
@@ -132,9 +148,11 @@ static struct offload *wait_for_work(void)
 static void *offload_thread_main(void *arg)
 {
 	const uint64_t self = FIB_HOLDER_THREAD | fib_os_tid();
+	struct fib_hooked hooked;
 	struct offload *o;
 
 	fib_os_thread_name("fiber-offload");
+	fib_hooks_thread_began(&hooked);
 	fib_spin_lock(&pool.lock);
 	pool.starting--;
 	pool.threads++;
@@ -147,6 +165,7 @@ static void *offload_thread_main(void *arg)
 	pool.threads--;
 	publish();
 	fib_spin_unlock(&pool.lock);
+	fib_hooks_thread_ended(&hooked);
 	return arg;
 }
 
@@ -233,9 +252,15 @@ static struct offload *make(void *(*fn)(void *), void *arg)
 	struct offload *o = calloc(1, sizeof *o);
 
 	if (o) {
+		fib_store(&o->owners, 2);
+		/* A collector does not stop the program while the lock is held (runtime/gc.c). */
+		fib_spin_lock(&pool.lock);
 		o->fn = fn;
 		o->arg = arg;
-		fib_store(&o->owners, 2);
+		if (!pool.all.next)
+			fib_list_init(&pool.all);
+		fib_list_append(&pool.all, &o->of_all);
+		fib_spin_unlock(&pool.lock);
 	}
 	return o;
 }
@@ -277,7 +302,8 @@ int fiber_block(void *(*fn)(void *), void *arg, void **ret, int64_t deadline)
 	if (rc < 0) {
 		if (begun == 0)
 			fib_wait_abort(&w);
-		free(o);
+		if (o)
+			destroy(o);
 		return rc;
 	}
 	rc = begun < 0 ? begun : wait_for_call(o, &w, deadline);
@@ -302,13 +328,15 @@ int fib_offload_uncancellable(void *(*fn)(void *), void *arg, int64_t deadline)
 	rc = fib_wait_begin_uncancellable(&w, FIB_WAIT_OFFLOAD, (const void *)(uintptr_t)fn,
 					  worker_of(o), FIBER_FOREVER);
 	if (rc < 0) {
-		free(o);
+		if (o)
+			destroy(o);
 		return rc;
 	}
 	rc = o ? hand_over(o) : -ENOMEM;
 	if (rc < 0) {
 		fib_wait_abort(&w);
-		free(o);
+		if (o)
+			destroy(o);
 		return rc;
 	}
 	rc = wait_for_call(o, &w, FIBER_FOREVER);
@@ -326,9 +354,30 @@ unsigned fib_offload_threads(void)
 	return n;
 }
 
+int fib_offload_each(int (*fn)(const void *low, const void *high, void *arg), void *arg)
+{
+	const struct fib_list *at;
+	int rc = 0;
+
+	for (at = pool.all.next; at && at != &pool.all && rc == 0; at = at->next) {
+		const struct offload *o = fib_container(at, struct offload, of_all);
+
+		_Static_assert(offsetof(struct offload, value) ==
+				       offsetof(struct offload, arg) + sizeof o->arg,
+			       "one range");
+		rc = fn(&o->arg, &o->value + 1, arg);
+	}
+	return rc;
+}
+
 void fib_offload_lock(void)
 {
 	fib_spin_lock(&pool.lock);
+}
+
+bool fib_offload_try(void)
+{
+	return fib_spin_try(&pool.lock);
 }
 
 void fib_offload_unlock(void)
@@ -338,6 +387,8 @@ void fib_offload_unlock(void)
 
 void fib_offload_forget(void)
 {
+	while (pool.all.next && fib_list_take(&pool.all))
+		;
 	fib_list_init(&pool.queue);
 	pool.queued = 0;
 	pool.resting = 0;

@@ -222,6 +222,7 @@ int fib_make(const struct fiber_attr *attr, const struct fib_sched *s, fiber_fn 
 	}
 	if (rc < 0) {
 		fib_drop_locals(fiber);
+		fiber->arg = NULL; /* see runtime/gc_roots.c */
 		fib_record_give(fib_records_of(c), fiber);
 		return rc;
 	}
@@ -232,6 +233,16 @@ int fib_make(const struct fiber_attr *attr, const struct fib_sched *s, fiber_fn 
 	fib_record_name(fib_records_of(c), fiber);
 	*ret = fiber;
 	return 0;
+}
+
+/* What is on while events are recorded, or a collector has hooks. */
+#define SLOW_SPAWN (FIB_SLOW_RECORDS | FIB_SLOW_HOOKS)
+
+static fib_noinline void spawn_slowly(struct fib_carrier *c, struct fiber *fiber)
+{
+	if (fib_records(c))
+		fib_recorder_spawned(c->sched, fiber);
+	fib_hooks_created(fiber);
 }
 
 /* Start a counted fiber, which no other thread can submit. */
@@ -254,6 +265,7 @@ static fib_always_inline void start(struct fib_sched *s, struct fiber *fiber)
 	fib_probe3(spawn, fiber->id, fiber->parent, fiber->fn);
 	if (fib_unlikely(fib_load(&s->recording) != NULL))
 		fib_recorder_spawned(s, fiber);
+	fib_hooks_created(fiber);
 	fib_ready_new(fiber);
 }
 
@@ -346,8 +358,8 @@ static inline struct fiber *spawn_at_hand(struct fib_carrier *c, fiber_fn *fn, v
 	if (ret)
 		*ret = fiber;
 	fib_probe3(spawn, fiber->id, fiber->parent, fiber->fn);
-	if (fib_records(c))
-		fib_recorder_spawned(s, fiber);
+	if (fib_unlikely(fib_load(&c->slow_switch) & SLOW_SPAWN))
+		spawn_slowly(c, fiber);
 	fib_order_spawn(fiber);
 	fib_put_new(s, c, fiber);
 	return fiber;

@@ -181,6 +181,8 @@ int fib_os_altstack_enter(void **ret);
 void fib_os_altstack_leave(void *stack);
 /* Whether sp is in the alternate stack of the calling thread. Async-signal-safe. */
 bool fib_os_on_altstack(uint64_t sp);
+/* Where that stack ends, or 0 if sp is not in it. Async-signal-safe. */
+uint64_t fib_os_altstack_top(uint64_t sp);
 
 /* -- file.c: reading and writing; -EAGAIN instead of blocking, and no SIGPIPE -- */
 /* Further results for files that are no sockets; not errno values. */

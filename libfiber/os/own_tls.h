@@ -27,6 +27,9 @@ void fib_os_own_tls_give(void *tp);
 void fib_os_own_tls_begin(void);
 void fib_os_own_tls_end(void);
 
+/* The block at tp and what the C library keeps of its user, [low, high). */
+void fib_os_own_tls_range(void *tp, const void **ret_low, const void **ret_high);
+
 /* A word for the user of the block; NULL in one that was taken. */
 void **fib_os_own_tls_word(void *tp);
 /* Whether tp is that of a block that was taken here, not of a thread. */

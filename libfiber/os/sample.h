@@ -32,6 +32,12 @@ typedef void fib_os_interrupt_fn(void *ucontext);
 int fib_os_interrupt(uint32_t tid, fib_os_interrupt_fn *fn);
 
 /*
+ * The same by the same signal, with a function of its own, which may wait. A handler calls both
+ * functions, whichever the signal was sent for; one that has nothing to do returns.
+ */
+int fib_os_halt(uint32_t tid, fib_os_interrupt_fn *fn);
+
+/*
  * Whether threads made by the caller may take interrupts: the program does not handle the signal,
  * and the caller does not block it, as for sigwait(3).
  */

@@ -8,6 +8,7 @@
 #ifndef FIB_OS_SPIN_H
 #define FIB_OS_SPIN_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/atomic.h"
@@ -22,6 +23,13 @@ static inline void fib_spin_lock(_Atomic uint32_t *lock)
 	/* pairs: spin.unlock -- what the last holder wrote is visible. */
 	if (fib_unlikely(atomic_exchange_explicit(lock, 1, memory_order_acquire)))
 		fib_spin_wait(lock);
+}
+
+/* Take a lock if it is free. */
+static inline bool fib_spin_try(_Atomic uint32_t *lock)
+{
+	/* pairs: spin.unlock */
+	return !fib_load(lock) && !atomic_exchange_explicit(lock, 1, memory_order_acquire);
 }
 
 static inline void fib_spin_unlock(_Atomic uint32_t *lock)

@@ -29,8 +29,10 @@
 #include "os/own_tls.h"
 #include "runtime/runtime.h"
 #include "stack/pool.h"
+#include "sync/chan_list.h"
 #include "sync/lot.h"
 #include "wait/thread_wait.h"
+#include "watch/halt.h"
 #include "watch/tick.h"
 #include "watch/watch.h"
 
@@ -42,6 +44,7 @@ static void before(void)
 	fib_labels_lock();
 	fib_stack_lock_pool();
 	fib_offload_lock();
+	fib_chan_list_lock();
 	fib_thread_wait_lock();
 	fib_os_own_tls_lock();
 }
@@ -50,6 +53,7 @@ static void in_parent(void)
 {
 	fib_os_own_tls_unlock();
 	fib_thread_wait_unlock();
+	fib_chan_list_unlock();
 	fib_offload_unlock();
 	fib_stack_unlock_pool();
 	fib_labels_unlock();
@@ -64,6 +68,7 @@ static void in_child(void)
 	fib_tls_set_carrier(NULL);
 	fib_watch_clear();
 	fib_tick_forget();
+	fib_halt_forget();
 	fib_registry_forget();
 	fib_hazard_forget();
 	fib_sole_forget();

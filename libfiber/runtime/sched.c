@@ -34,6 +34,7 @@ static const struct fib_above above = {
 
 static void init_carrier(struct fib_sched *s, unsigned i)
 {
+	const struct fiber_gc_hooks *hooks = fib_hooks_now();
 	struct fib_carrier *c = &s->carriers[i];
 
 	c->sched = s;
@@ -48,6 +49,8 @@ static void init_carrier(struct fib_sched *s, unsigned i)
 	c->trims_at = INT64_MAX;
 	if (s->trim.after)
 		fib_or(&c->slow_switch, FIB_SLOW_TRIM);
+	if (hooks && (hooks->fiber_created || hooks->fiber_ended))
+		fib_or(&c->slow_switch, FIB_SLOW_HOOKS);
 	/* Carriers begin awake and searching. */
 	c->searching = true;
 	fib_add(&s->idle.word, 1);

@@ -236,11 +236,13 @@ void *fib_carrier_main(void *arg)
 	fib_context_adopt(&c->idle, &c->announce);
 	if (c->sched->shared_fpu)
 		fib_context_share(&c->idle);
+	fib_hooks_thread_began(&c->halt.hooked);
 	c->above.carrier_begins(c);
 	fib_counters_give(c);
 	pthread_cleanup_push(end_of_thread, c);
 	run_fibers(c);
 	pthread_cleanup_pop(0);
+	fib_hooks_thread_ended(&c->halt.hooked);
 	fib_sole_finish();
 	fib_stack_flush(&c->stacks);
 	fib_record_flush(&c->records);

@@ -25,6 +25,7 @@
 #include "sched/idle.h"
 #include "sched/inbox.h"
 #include "sched/crowd_data.h"
+#include "sched/halt_data.h"
 #include "sched/longrun_data.h"
 #include "sched/counters.h"
 #include "sched/pinned_data.h"
@@ -54,6 +55,7 @@ struct fib_exceptions {
 #define FIB_SLOW_OWN_TLS    4u	/* fibers have thread-locals of their own: own_tls.h */
 #define FIB_SLOW_LOCALE	    8u	/* fibers without these have locales of their own: locale.h */
 #define FIB_SLOW_TRIM	    16u /* stacks of waiting fibers are trimmed: trim.h */
+#define FIB_SLOW_HOOKS	    32u /* a collector has hooks for fibers: core/hooks.h */
 
 /*
  * Functions of life/ and watch/ that a carrier calls, each off the hot path: sched/ must not depend
@@ -127,6 +129,7 @@ struct fib_carrier {
 	struct fib_longrun_hold hold; /* the service thread's */
 	struct fib_longrun_sample *sample; /* I: longrun.sample */
 	struct fib_profile_data profile;   /* see profile_data.h */
+	struct fib_halt_data halt;	   /* see halt_data.h */
 };
 
 /* Handle events of the poller. On a carrier. */

@@ -38,6 +38,7 @@
 #include "fault.h"
 #include "order.h"
 #include "os/spin.h"
+#include "sync/chan_list.h"
 
 _Static_assert(offsetof(struct fiber_chan, name) == 0, "fiber_object_name");
 
@@ -57,6 +58,8 @@ int fiber_chan_new(size_t elem_size, size_t capacity, struct fiber_chan **ret)
 	fib_store(&chan->refs, 1);
 	chan->elem_size = elem_size;
 	chan->capacity = capacity;
+	if (size > sizeof *chan)
+		fib_chan_list_add(chan);
 	*ret = chan;
 	return 0;
 }
@@ -81,6 +84,8 @@ void fiber_chan_unref(struct fiber_chan *chan)
 			"while %u wait to send and %u to receive",
 			chan->name, fib_queue_length(&chan->sides[FIB_CHAN_SEND]),
 			fib_queue_length(&chan->sides[FIB_CHAN_RECV]));
+	if (chan->link.next)
+		fib_chan_list_remove(chan);
 	free(chan);
 }
 

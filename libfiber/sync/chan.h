@@ -12,6 +12,7 @@
 #include <fiber/chan.h>
 #include <fiber/sync.h>
 
+#include "base/list.h"
 #include "wait/wait.h"
 #include "wait/wait_queue.h"
 
@@ -25,6 +26,7 @@ struct fiber_chan {
 	_Atomic bool closed;   /* L writes, A reads: fib_chan_promising() */
 	struct fiber_wait_queue
 		sides[2];	    /* L: waiting senders, waiting receivers; A reads the heads */
+	struct fib_list link;	    /* L its shard's lock; with a buffer: chan_list.c */
 	size_t elem_size, capacity; /* I */
 	size_t first;		    /* L: a ring in elems */
 	_Atomic size_t count;	    /* L writes, A reads */

@@ -33,13 +33,25 @@
 static struct {
 	_Atomic uint32_t lock; /* guards the list: see above */
 	struct fib_sched *first;
-	unsigned idle_ticks; /* the service thread only */
-	int64_t pause;	     /* the service thread only: time until the next tick */
+	unsigned idle_ticks;	 /* the service thread only */
+	int64_t pause;		 /* the service thread only: time until the next tick */
+	_Atomic uint32_t closed; /* L writes, A reads, futex: the list stays as it is */
 } tick;
+
+/* Lock the list when it is open. */
+static void lock_open(void)
+{
+	fib_spin_lock(&tick.lock);
+	while (fib_load(&tick.closed)) {
+		fib_spin_unlock(&tick.lock);
+		fib_os_futex_wait(&tick.closed, 1, INT64_MAX);
+		fib_spin_lock(&tick.lock);
+	}
+}
 
 void fib_tick_add(struct fib_sched *s)
 {
-	fib_spin_lock(&tick.lock);
+	lock_open();
 	s->next = tick.first;
 	tick.first = s;
 	fib_publish(&fiber_registry.carriers, fiber_registry.carriers + s->regular);
@@ -51,7 +63,7 @@ void fib_tick_remove(struct fib_sched *s)
 {
 	struct fib_sched **at;
 
-	fib_spin_lock(&tick.lock);
+	lock_open();
 	for (at = &tick.first; *at && *at != s; at = &(*at)->next)
 		;
 	/* In a forked child the list is empty, and its parent's runtime is not found. */
@@ -61,6 +73,25 @@ void fib_tick_remove(struct fib_sched *s)
 		fib_publish(&fiber_registry.carriers, fiber_registry.carriers - s->regular);
 	}
 	fib_spin_unlock(&tick.lock);
+}
+
+void fib_tick_close(void (*fn)(struct fib_sched *s, void *arg), void *arg)
+{
+	struct fib_sched *s;
+
+	fib_spin_lock(&tick.lock);
+	fib_store(&tick.closed, 1);
+	for (s = tick.first; s; s = s->next)
+		fn(s, arg);
+	fib_spin_unlock(&tick.lock);
+}
+
+void fib_tick_open(void)
+{
+	fib_spin_lock(&tick.lock);
+	fib_store(&tick.closed, 0);
+	fib_spin_unlock(&tick.lock);
+	fib_os_futex_wake(&tick.closed, INT32_MAX);
 }
 
 void fib_tick_lock(void)
@@ -85,6 +116,7 @@ void fib_tick_forget(void)
 	tick.first = NULL;
 	tick.idle_ticks = 0;
 	tick.pause = 0;
+	fib_store(&tick.closed, 0);
 	fib_longrun_forget();
 	fib_profile_end();
 	fib_publish(&fiber_registry.carriers, 0);
@@ -182,6 +214,9 @@ int64_t fib_tick(int64_t now)
 	struct fib_sched *s;
 
 	fib_coarse_set(now);
+	/* Stopped carriers do not look at anything, and are not to be reported for that. */
+	if (fib_load(&tick.closed))
+		return FIB_TICK;
 	fib_spin_lock(&tick.lock);
 	due = fib_profile_due(now);
 	for (s = tick.first; s; s = s->next) {

@@ -35,6 +35,13 @@ void fib_tick_add(struct fib_sched *s);
 void fib_tick_remove(struct fib_sched *s);
 
 /*
+ * Call fn with each scheduler, under the lock of the list. From then on a thread that adds or
+ * removes one waits until fib_tick_open() is called, and nothing is done at ticks.
+ */
+void fib_tick_close(void (*fn)(struct fib_sched *s, void *arg), void *arg);
+void fib_tick_open(void);
+
+/*
  * Block other threads while the process forks; in the child, with the lock: forget the parent's
  * schedulers.
  */

@@ -322,6 +322,35 @@ static unsigned use_introspection(void)
 	return count - 24;
 }
 
+static unsigned use_gc(void)
+{
+	unsigned count = 0;
+
+	FIELD(const void *, fiber_gc_range, low)
+	FIELD(const void *, fiber_gc_range, high)
+	FIELD(enum fiber_gc_kind, fiber_gc_range, kind)
+	FIELD(unsigned, fiber_gc_range, flags)
+	FIELD(uint64_t, fiber_gc_range, fiber)
+	FIELD(uint64_t, fiber_gc_range, seq)
+	FIELD(void *, fiber_gc_carrier, thread)
+	FIELD(const void *, fiber_gc_carrier, bottom)
+	FIELD(size_t, fiber_gc_hooks, size)
+	FIELD(void *, fiber_gc_hooks, arg)
+	FUNCTION(int, fiber_gc_each_root_range,
+		 (int (*)(const struct fiber_gc_range *, void *), void *))
+	FUNCTION(int, fiber_gc_copy_range, (const struct fiber_gc_range *, void *))
+	FUNCTION(int, fiber_gc_stop, (int64_t))
+	FUNCTION(int, fiber_gc_go, (void))
+	FUNCTION(int, fiber_gc_each_carrier,
+		 (int (*)(const struct fiber_gc_carrier *, void *), void *))
+	FUNCTION(int, fiber_gc_set_hooks, (const struct fiber_gc_hooks *))
+	CONSTANT(FIBER_GC_STACK, 1);
+	CONSTANT(FIBER_GC_CARRIER_REGISTERS, 13);
+	CONSTANT(FIBER_GC_RUNNING, 1);
+	CONSTANT(FIBER_GC_ELSEWHERE, 2);
+	return count - 20;
+}
+
 static unsigned use_waiting(void)
 {
 	unsigned count = 0;
@@ -352,7 +381,7 @@ int main(void)
 	const unsigned missing = use_time() + use_runtime() + use_fiber_types() + use_fiber() +
 				 use_sync() + use_groups_and_channels() + use_bytes() +
 				 use_descriptors() + use_context() + use_introspection() +
-				 use_waiting() + use_operations();
+				 use_waiting() + use_operations() + use_gc();
 	struct fiber_result result = {NULL, 1};
 	int wrong = 0;
 

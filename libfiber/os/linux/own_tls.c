@@ -373,6 +373,12 @@ fib_noinline void fib_os_own_tls_end(void)
 	uselocale(LC_GLOBAL_LOCALE);
 }
 
+void fib_os_own_tls_range(void *tp, const void **ret_low, const void **ret_high)
+{
+	*ret_low = block_of(tp)->memory;
+	*ret_high = block_of(tp);
+}
+
 void **fib_os_own_tls_word(void *tp)
 {
 	return &block_of(tp)->word;

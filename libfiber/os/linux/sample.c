@@ -25,16 +25,23 @@
 
 #define INTERRUPT SIGURG
 
-static fib_os_interrupt_fn *_Atomic interrupt; /* A: what the handler calls */
+/* A: what the handler calls: first to halt, then to sample. */
+static fib_os_interrupt_fn *_Atomic halt;
+static fib_os_interrupt_fn *_Atomic interrupt;
 
 static void on_interrupt(int number, siginfo_t *info, void *context)
 {
+	/* pairs: sample.interrupt -- one of them was set before the first signal was sent. */
+	fib_os_interrupt_fn *const to_halt = fib_load_acquire(&halt);
+	fib_os_interrupt_fn *const to_sample = fib_load_acquire(&interrupt);
 	int saved = errno;
 
 	(void)number;
 	(void)info;
-	/* pairs: sample.interrupt -- set before the first signal was sent. */
-	fib_load_acquire (&interrupt)(context);
+	if (to_halt)
+		to_halt(context);
+	if (to_sample)
+		to_sample(context);
 	errno = saved;
 }
 
@@ -130,16 +137,27 @@ static int claim_signal(void)
 	return -EBUSY;
 }
 
-fib_noinline int fib_os_interrupt(uint32_t tid, fib_os_interrupt_fn *fn)
+static int send_interrupt(uint32_t tid)
 {
-	int rc;
+	int rc = claim_signal();
 
-	/* label: sample.interrupt */
-	fib_store_release(&interrupt, fn);
-	rc = claim_signal();
 	if (rc < 0)
 		return rc;
 	return syscall(SYS_tgkill, getpid(), tid, INTERRUPT) < 0 ? -errno : 0;
+}
+
+fib_noinline int fib_os_interrupt(uint32_t tid, fib_os_interrupt_fn *fn)
+{
+	/* label: sample.interrupt */
+	fib_store_release(&interrupt, fn);
+	return send_interrupt(tid);
+}
+
+fib_noinline int fib_os_halt(uint32_t tid, fib_os_interrupt_fn *fn)
+{
+	/* label: sample.interrupt */
+	fib_store_release(&halt, fn);
+	return send_interrupt(tid);
 }
 
 fib_noinline bool fib_os_may_interrupt(void)

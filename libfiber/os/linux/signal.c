@@ -96,10 +96,17 @@ void fib_os_altstack_leave(void *stack)
 	munmap(stack, altstack_size());
 }
 
-bool fib_os_on_altstack(uint64_t sp)
+uint64_t fib_os_altstack_top(uint64_t sp)
 {
 	stack_t stack;
 
-	return sigaltstack(NULL, &stack) == 0 && !(stack.ss_flags & SS_DISABLE) &&
-	       sp - (uint64_t)(uintptr_t)stack.ss_sp < stack.ss_size;
+	if (sigaltstack(NULL, &stack) < 0 || (stack.ss_flags & SS_DISABLE) ||
+	    sp - (uint64_t)(uintptr_t)stack.ss_sp >= stack.ss_size)
+		return 0;
+	return (uint64_t)(uintptr_t)stack.ss_sp + stack.ss_size;
+}
+
+bool fib_os_on_altstack(uint64_t sp)
+{
+	return fib_os_altstack_top(sp) != 0;
 }

@@ -130,3 +130,21 @@ fib_noinline int64_t fib_os_thread_cpu_of(uint32_t tid)
 		return -errno;
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
+
+fib_noinline int fib_os_thread_stack(pthread_t thread, uint64_t *ret_low, uint64_t *ret_high)
+{
+	pthread_attr_t attr;
+	size_t size = 0;
+	void *low = NULL;
+	int rc = pthread_getattr_np(thread, &attr);
+
+	if (rc)
+		return -rc;
+	rc = pthread_attr_getstack(&attr, &low, &size);
+	pthread_attr_destroy(&attr);
+	if (rc)
+		return -rc;
+	*ret_low = (uint64_t)(uintptr_t)low;
+	*ret_high = *ret_low + size;
+	return 0;
+}
