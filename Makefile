@@ -61,6 +61,9 @@ PROBES ?= $(shell echo '\#include <sys/sdt.h>' | $(CC) -E - >/dev/null 2>&1 && e
 PROBES := $(PROBES)
 CHECKER ?= $(if $(SAN),none,$(shell echo '\#include <valgrind/memcheck.h>' | $(CC) -E - >/dev/null 2>&1 && echo valgrind || echo none))
 CHECKER := $(CHECKER)
+# The Boehm collector: for an example and a test. libfiber does not use it. A sanitizer looks at memory that the collector reads.
+GC     ?= $(if $(SAN),,$(shell echo '\#include <gc/gc.h>' | $(CC) -E - >/dev/null 2>&1 && echo gc))
+GC     := $(GC)
 # AddressSanitizer adds checks to each access. Optimizing them with -O2 makes compilation take half as long again.
 OPT    ?= $(if $(filter address,$(SAN)),-O1,-O2)
 BUILD  ?= build$(if $(SAN),/$(SAN))
@@ -129,7 +132,7 @@ TRACE_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(TOOL_SRC) $(wildcard fibertrace/*
 FIX_SRC  := $(wildcard fixtures/*.c)
 FIX_BIN  := $(FIX_SRC:fixtures/%.c=$(BUILD)/bin/%)
 UNIT_SRC := $(wildcard tests/unit/*/*.c)
-SYS_SRC  := $(wildcard tests/system/*.c)
+SYS_SRC  := $(filter-out $(if $(GC),,tests/system/test_gc_boehm.c),$(wildcard tests/system/*.c))
 CLI_SRC  := $(wildcard tests/cli/*.c)
 # A port has a folder in tests/arch with what the tests there need.
 ARCH_TEST_SRC := $(if $(wildcard tests/arch/$(PORT)/registers.S),tests/arch/test_registers.c) \
@@ -144,7 +147,7 @@ CMOCKA := $(if $(CROSS),,-lcmocka)
 HARNESS_CLI_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/harness/cli/*.c))
 # Examples of tests are linked with libfiber-test (scripts/explore.mk).
 TEST_EXAMPLE_SRC := $(wildcard examples/2?_test.c examples/2?_test_*.c)
-EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(filter-out $(TEST_EXAMPLE_SRC),$(wildcard examples/*.c)))
+EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(filter-out $(TEST_EXAMPLE_SRC) $(if $(GC),,examples/28_gc.c),$(wildcard examples/*.c)))
 
 # Libraries that a program linked with an archive of libfiber needs too.
 LIB_LIBS := $(if $(filter uring,$(URING)),$(shell pkg-config --libs liburing)) $(KQUEUE_LIBS) $(PORT_LIBS)
@@ -159,6 +162,7 @@ lib: $(BUILD)/lib/libfiber.a $(BUILD)/lib/libfiber.so $(BUILD)/lib/libfiber_pic.
 tools: $(BUILD)/bin/fiberctl $(BUILD)/bin/fibertrace $(BUILD)/bin/fiberize
 fixtures: $(FIX_BIN)
 examples: $(EXAMPLES)
+	@$(if $(SAN)$(GC),,echo "libfiber: without the example and the test of a garbage collector: <gc/gc.h> is missing or not wanted ('make deps' installs it)")
 
 # -- libraries --
 $(BUILD)/lib/libfiber.a: $(LIB_OBJ)
@@ -288,6 +292,9 @@ $(BUILD)/examples/%: examples/%.c $(BUILD)/lib/libfiber.a
 	$(Q)$(CC) $(CPPFLAGS) $(PUB_INC) $(CFLAGS) -MMD -MP -MF $(BUILD)/obj/examples/$*.d -o $@ $< \
 		$(LDFLAGS) $(EXAMPLE_LIBS_$*) $(BUILD)/lib/libfiber.a $(LIB_LIBS)
 
+# A collector for 28_gc.
+EXAMPLE_LIBS_28_gc := -lgc
+
 include scripts/plugins.mk
 include scripts/adapters.mk
 include scripts/bench.mk
@@ -333,6 +340,7 @@ $(BUILD)/tests/arch/suspended: $(BUILD)/obj/tests/arch/walk/suspended.o $(BUILD)
 # The same tests, which then see another getauxval().
 $(BUILD)/tests/system/test_own_tls_by_call: $(BUILD)/obj/tests/system/test_own_tls.o
 TEST_LIBS_test_control_words := -lm
+TEST_LIBS_test_gc_boehm := -lgc
 TEST_LIBS_test_runtime := -lm
 $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(HARNESS_OBJ) $(BUILD)/lib/libfiber.a
 	$(call say,LD,$@)

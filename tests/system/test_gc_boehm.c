@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_gc_boehm.c - the Boehm collector frees no object that only a fiber holds, and keeps no other
+ *
+ * Each object has a number. A table that the collector does not look at says which objects are in
+ * use. A finalizer that is called for an object in use has found a lost one. All objects are finalized
+ * in the end: none has leaked.
+ */
+#include "carriers.h"
+
+#include "boehm.h"
+
+#include <sys/mman.h>
+
+#define MOST   10000u
+#define WORDS  6u
+#define ROUNDS 20u
+#define STACK  (1u << 20)
+
+struct object {
+	uint64_t number;
+	uint64_t words[WORDS]; /* depend on the number */
+};
+
+enum { UNUSED, USED, RELEASED, FINALIZED };
+
+static _Atomic unsigned char *uses; /* from malloc(), by number */
+static _Atomic unsigned made, finalized, lost, spoilt, collections;
+static size_t count;
+
+static uint64_t mix(uint64_t x)
+{
+	x ^= x >> 31;
+	x *= UINT64_C(0x9e3779b97f4a7c15);
+	return x ^ x >> 29;
+}
+
+static void finalize(void *arg, void *data)
+{
+	const struct object *o = arg;
+
+	(void)data;
+	lost += uses[o->number] != RELEASED;
+	uses[o->number] = FINALIZED;
+	finalized++;
+}
+
+static __attribute__((noinline)) struct object *make(uint64_t number)
+{
+	struct object *o = GC_malloc_atomic(sizeof *o);
+	unsigned i;
+
+	o->number = number;
+	for (i = 0; i < WORDS; i++)
+		o->words[i] = mix(number + i);
+	uses[number] = USED;
+	GC_register_finalizer_no_order(o, finalize, NULL, NULL, NULL);
+	made++;
+	return o;
+}
+
+/* The object was in use until now. */
+static __attribute__((noinline)) void release(const struct object *o, uint64_t number)
+{
+	unsigned i, wrong = o->number != number;
+
+	for (i = 0; i < WORDS; i++)
+		wrong += o->words[i] != mix(number + i);
+	spoilt += wrong != 0;
+	uses[number] = RELEASED;
+}
+
+static bool unlikely(uint64_t *state, unsigned one_in)
+{
+	*state = mix(*state + 1);
+	return *state % one_in == 0;
+}
+
+static void collect(void)
+{
+	GC_gcollect();
+	collections++;
+}
+
+/* -- a runtime in which something happens, after which every object is garbage -- */
+
+static void begin(size_t n)
+{
+	count = n;
+	uses = calloc(n, 1);
+	assert_non_null((void *)(uintptr_t)uses);
+	made = finalized = lost = spoilt = collections = 0;
+}
+
+static void *collect_all(void *arg)
+{
+	struct GC_stack_base base;
+
+	GC_get_stack_base(&base);
+	GC_register_my_thread(&base);
+	GC_gcollect();
+	GC_invoke_finalizers();
+	GC_unregister_my_thread();
+	return arg;
+}
+
+/*
+ * After the runtime has finished. On stacks that were never used: the collector is conservative, and a
+ * stale address of one of its blocks in its own frames would keep the block's first object.
+ */
+static void end(void)
+{
+	unsigned i;
+
+	for (i = 0; i < 10 && finalized < made; i++) {
+		void *stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+				   -1, 0);
+		pthread_attr_t attr;
+		pthread_t thread;
+
+		assert_ptr_not_equal(stack, MAP_FAILED);
+		pthread_attr_init(&attr);
+		pthread_attr_setstack(&attr, stack, STACK);
+		assert_int_equal(pthread_create(&thread, &attr, collect_all, NULL), 0);
+		pthread_join(thread, NULL);
+		pthread_attr_destroy(&attr);
+		munmap(stack, STACK);
+	}
+	free((void *)(uintptr_t)uses);
+}
+
+static void assert_all_was_right(size_t n)
+{
+	assert_int_equal(made, n);
+	assert_int_equal(lost, 0);
+	assert_int_equal(spoilt, 0);
+	assert_int_equal(finalized, n);
+}
+
+/* -- on stacks -- */
+
+/* The only pointer to the object is in the frame, or in a register that it saves. */
+static void *hold(void *arg)
+{
+	const uint64_t number = (uint64_t)(uintptr_t)arg;
+	uint64_t chance = number;
+	struct object *o = make(number);
+	unsigned i;
+
+	for (i = 0; i < ROUNDS; i++) {
+		if (unlikely(&chance, 3))
+			fiber_sleep((int64_t)(chance / 64 % 2000000));
+		else
+			fiber_yield();
+		if (unlikely(&chance, (unsigned)count * ROUNDS / 40))
+			collect();
+		GC_malloc_atomic(32);
+	}
+	release(o, number);
+	return NULL;
+}
+
+static void *spawn_holders(void *arg)
+{
+	uintptr_t i;
+
+	for (i = 0; i < count; i++)
+		if (fiber_spawn(hold, (void *)i, NULL) < 0)
+			spoilt++;
+	return arg;
+}
+
+static void test_boehm_loses_and_leaks_no_object_that_a_fiber_holds(void **state)
+{
+	(void)state;
+	begin(carriers_scale(MOST));
+	carriers_run(spawn_holders, NULL);
+	end();
+	assert_true(collections > 0);
+	assert_all_was_right(count);
+}
+
+static void test_boehm_without_the_stacks_of_fibers_loses_objects(void **state)
+{
+	(void)state;
+	begin(1000);
+	boehm_left_out = 1u << FIBER_GC_STACK;
+	carriers_run(spawn_holders, NULL);
+	boehm_left_out = 0;
+	end();
+	assert_true(lost > 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_boehm_loses_and_leaks_no_object_that_a_fiber_holds),
+		cmocka_unit_test(test_boehm_without_the_stacks_of_fibers_loses_objects),
+	};
+
+	harness_watchdog(100);
+	boehm_begin();
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
