@@ -191,10 +191,96 @@ static void test_boehm_without_the_stacks_of_fibers_loses_objects(void **state)
 	assert_true(lost > 0);
 }
 
+/* -- in everything else that libfiber keeps -- */
+
+#define RELAYS 1000u
+
+static struct fiber_chan *chan;
+static fiber_key_t key;
+static _Atomic size_t moved;
+
+static void *pass_back(void *arg)
+{
+	GC_malloc_atomic(32);
+	return arg;
+}
+
+static void check_at_exit(void *arg)
+{
+	const struct object *o = arg;
+
+	spoilt += o->words[0] != mix(o->number);
+}
+
+/* The object comes as the argument, and goes through a value of the fiber to the channel. */
+static void *send_on(void *arg)
+{
+	const void *o;
+
+	fiber_at_exit(check_at_exit, arg);
+	fiber_setspecific(key, arg);
+	fiber_sleep(100000);
+	if (moved++ % 100 == 0)
+		collect();
+	o = fiber_getspecific(key);
+	fiber_setspecific(key, NULL);
+	spoilt += fiber_chan_send(chan, &o, FIBER_FOREVER) != 0;
+	return NULL;
+}
+
+/* It comes from the channel, and goes through a blocking call to the result. */
+static void *receive(void *arg)
+{
+	void *o = arg;
+
+	spoilt += fiber_chan_recv(chan, &o, FIBER_FOREVER) != 0;
+	fiber_sleep(100000);
+	spoilt += fiber_block(pass_back, o, &o, FIBER_FOREVER) != 0;
+	return o;
+}
+
+static void *relay(void *arg)
+{
+	static struct fiber *receivers[RELAYS];
+
+	for (uintptr_t i = 0; i < count; i++) {
+		struct fiber *fiber = NULL;
+
+		spoilt += fiber_spawn(send_on, make(i), NULL) != 0;
+		spoilt += fiber_spawn(receive, NULL, &fiber) != 0;
+		receivers[i] = fiber;
+	}
+	for (uintptr_t i = 0; i < count; i++) {
+		struct fiber_result result = {NULL, 1};
+		const struct object *o;
+
+		spoilt += fiber_join(receivers[i], &result, FIBER_FOREVER) != 0;
+		o = result.value;
+		release(o, o->number);
+	}
+	return arg;
+}
+
+static void test_boehm_loses_and_leaks_no_object_on_its_way_through_the_library(void **state)
+{
+	(void)state;
+	begin(RELAYS);
+	assert_int_equal(fiber_key_create(&key, NULL), 0);
+	assert_int_equal(fiber_chan_new(sizeof(void *), 8, &chan), 0);
+	carriers_run(relay, NULL);
+	fiber_chan_unref(chan);
+	fiber_key_delete(key);
+	end();
+	assert_true(collections > 0);
+	assert_all_was_right(RELAYS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_boehm_loses_and_leaks_no_object_that_a_fiber_holds),
+		cmocka_unit_test(
+			test_boehm_loses_and_leaks_no_object_on_its_way_through_the_library),
 		cmocka_unit_test(test_boehm_without_the_stacks_of_fibers_loses_objects),
 	};
 
