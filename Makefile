@@ -4,6 +4,7 @@
 # make help              print this
 # make deps              install the Debian packages that the project needs
 # make deps-ports        install the cross compilers and emulators for `make ARCH=` and `make check ARCH=` (scripts/ports.mk)
+# make ruby              build contrib/ruby, a Fiber::Scheduler for Ruby; make test-ruby, make bench-ruby
 # make demo              run the tools on a real server
 # make check             run every test; SAN=address|thread|undefined: with a sanitizer
 # make check-no-uring    run the tests that differ without liburing, built without it
@@ -357,6 +358,7 @@ include scripts/model.mk
 include scripts/single.mk
 include scripts/fuzz.mk
 include scripts/variants.mk
+include scripts/ruby.mk
 include scripts/kqueue.mk
 include scripts/check.mk
 include scripts/install.mk

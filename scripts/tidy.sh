@@ -28,7 +28,7 @@ for tool in clang-format clang-tidy cppcheck mandoc; do
 done
 
 folders=
-for folder in libfiber libfiber-backtrace libfiber-posix libfiber-tls libfiber-win32 libfiber-test inspect tool fiberctl fibertrace fiberize fixtures examples bench tests; do
+for folder in libfiber libfiber-backtrace libfiber-posix libfiber-tls libfiber-win32 libfiber-test inspect tool fiberctl fibertrace fiberize fixtures examples bench tests contrib; do
 	[ ! -d $folder ] || folders="$folders $folder"
 done
 # shellcheck disable=SC2086 # these lists, here and below, must be split into words
@@ -45,6 +45,8 @@ can_compile() {
 	libfiber/arch/* | tests/arch/*/*) return 1 ;;
 	fixtures/sanitizers/*) return 1 ;; # contains defects for the sanitizers to find
 	bench/peers/*) return 1 ;; # needs packages of `make deps-bench`
+	contrib/ruby/bench/*) return 0 ;;
+	contrib/ruby/*) command -v ruby >/dev/null; return ;;
 	esac
 }
 for file in $all; do
@@ -56,6 +58,7 @@ done | xargs -P "$JOBS" -n 4 sh -c '
 		port=
 		case $file in
 		libfiber/arch/*) port=-I${file%/*} ;;
+		contrib/ruby/*.c) port=$(ruby -rrbconfig -e "puts RbConfig::CONFIG.values_at(%q(rubyhdrdir), %q(rubyarchhdrdir)).map { |d| %q(-isystem ) + d }" | tr "\\n" " ") ;;
 		libfiber/poll/kqueue/* | tests/kqueue/*) port=-Itests/kqueue ;;
 		libfiber-posix/* | tests/unit/libfiber-posix/* | tests/posix/* | examples/*_posix.c | bench/posix*.c)
 			port="-Ilibfiber-posix -Ilibfiber-posix/include -I/usr/include/postgresql -I/usr/include/mariadb -I/usr/include/libxml2 -DPOSTGRES=\"\" -DNGINX=\"\" -DMARIADB=\"\"" ;;
