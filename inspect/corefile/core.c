@@ -20,6 +20,7 @@
 #include "inspect/elf/compressed.h"
 #include "inspect/elf/image.h"
 #include "inspect/corefile/core_status.h"
+#include "inspect/corefile/status_note.h"
 
 #define SEGMENTS_MAX (1u << 20)
 #define NOTES_MAX    (1u << 20) /* read in total */
@@ -29,10 +30,9 @@ static int read_file(void *core, uint64_t offset, void *buf, size_t size)
 	return ins_core_read_file(core, offset, buf, size);
 }
 
-static int check_header(const char *path, const struct ins_core *core, Elf64_Ehdr *eh,
+static int check_header(const char *path, struct ins_core *core, Elf64_Ehdr *eh,
 			struct ins_error *error)
 {
-	char theirs[32], ours[32];
 	const char *wrong;
 
 	if (core->file_size == 0)
@@ -41,7 +41,7 @@ static int check_header(const char *path, const struct ins_core *core, Elf64_Ehd
 	if (ins_core_read_file(core, 0, eh,
 			       core->file_size < sizeof *eh ? core->file_size : sizeof *eh) < 0)
 		return ins_error_set(error, -EIO, "%s: cannot be read", path);
-	wrong = ins_image_check(eh);
+	wrong = ins_image_check(eh, &core->machine);
 	if (wrong)
 		return ins_error_set(error, -EINVAL, "%s: is not a core file: it %s", path, wrong);
 	if (core->file_size < sizeof *eh)
@@ -50,10 +50,6 @@ static int check_header(const char *path, const struct ins_core *core, Elf64_Ehd
 	if (eh->e_type != ET_CORE)
 		return ins_error_set(error, -EINVAL, "%s: is a program or library, not a core file",
 				     path);
-	if (eh->e_machine != ins_machine_self())
-		return ins_error_set(error, -EINVAL, "%s: is a core of %s, this tool reads %s",
-				     path, ins_machine_name(eh->e_machine, theirs, sizeof theirs),
-				     ins_machine_name(ins_machine_self(), ours, sizeof ours));
 	if (eh->e_phentsize != sizeof(Elf64_Phdr))
 		return ins_error_set(error, -EINVAL, "%s: has program headers that make no sense",
 				     path);
@@ -68,6 +64,8 @@ static uint32_t segment_count(const struct ins_core *core, const Elf64_Ehdr *eh)
 		return eh->e_phnum;
 	if (ins_core_read_file(core, eh->e_shoff, &sh, sizeof sh) < 0)
 		return 0;
+	if (core->machine.swapped)
+		ins_swap_members(&sh, INS_SWAP_SHDR);
 	return sh.sh_info;
 }
 
@@ -101,6 +99,8 @@ static void take_auxv(struct ins_core *core, const struct ins_note *note)
 
 		if (ins_core_read_file(core, note->at + i, &aux, sizeof aux) < 0)
 			return;
+		if (core->machine.swapped)
+			ins_swap_members(&aux, "88");
 		if (aux.a_type == AT_PHDR)
 			core->phdr = aux.a_un.a_val;
 		else if (aux.a_type == AT_ENTRY)
@@ -112,24 +112,23 @@ static void take_auxv(struct ins_core *core, const struct ins_note *note)
 
 static void take_notes(struct ins_core *core, const Elf64_Phdr *ph, unsigned *left)
 {
-	uint64_t at = ph->p_offset, end = ph->p_offset + ph->p_filesz;
+	struct ins_notes notes = {ph->p_offset, ph->p_offset + ph->p_filesz,
+				  ph->p_align == 8 ? 8 : 4, core->machine.swapped};
 	struct elf_prpsinfo info;
 	struct ins_note note;
 
-	if (end < at || end > core->file_size)
-		end = core->file_size;
-	if (!core->notes_at) {
-		core->notes_at = at;
-		core->notes_end = end;
-		core->notes_align = ph->p_align == 8 ? 8 : 4;
-	}
+	if (notes.end < notes.at || notes.end > core->file_size)
+		notes.end = core->file_size;
+	if (!core->notes.at)
+		core->notes = notes;
 	for (; *left; --*left) {
-		if (!ins_note_next(read_file, core, &at, end, ph->p_align == 8 ? 8 : 4, &note))
+		if (!ins_note_next(read_file, core, &notes, &note))
 			return;
 		if (strcmp(note.name, "CORE") != 0)
 			continue;
 		if (note.type == NT_PRPSINFO && note.size >= sizeof info &&
 		    ins_core_read_file(core, note.at, &info, sizeof info) == 0) {
+			ins_status_note_swap_process(core->machine, &info);
 			core->pid = info.pr_pid;
 			core->info = info;
 			memcpy(core->program, info.pr_fname, 16);
@@ -175,6 +174,8 @@ static int index_segments(const char *path, struct ins_core *core, struct ins_er
 				   path);
 	} else {
 		for (i = 0; i < count; i++) {
+			if (core->machine.swapped)
+				ins_swap_members(&ph[i], INS_SWAP_PHDR);
 			if (ph[i].p_type == PT_LOAD && ph[i].p_memsz)
 				add_load(core, &ph[i]);
 			else if (ph[i].p_type == PT_NOTE)

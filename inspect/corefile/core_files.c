@@ -19,7 +19,7 @@ struct entry {
 	uint64_t start, end, offset;
 };
 
-static int add_named(struct ins_modules *modules, const char *note, size_t size)
+static int add_named(struct ins_modules *modules, const char *note, size_t size, bool swapped)
 {
 	uint64_t count, page, i;
 	const char *name, *end = note + size;
@@ -29,6 +29,10 @@ static int add_named(struct ins_modules *modules, const char *note, size_t size)
 		return 0;
 	memcpy(&count, note, 8);
 	memcpy(&page, note + 8, 8);
+	if (swapped) {
+		ins_swap(&count, sizeof count);
+		ins_swap(&page, sizeof page);
+	}
 	if (count > (size - 16) / sizeof(struct entry))
 		return 0;
 	name = note + 16 + count * sizeof(struct entry);
@@ -39,6 +43,8 @@ static int add_named(struct ins_modules *modules, const char *note, size_t size)
 		if (!stop)
 			return 0;
 		memcpy(&e, note + 16 + i * sizeof e, sizeof e);
+		if (swapped)
+			ins_swap_members(&e, "888");
 		rc = ins_modules_add(modules, e.start, e.end, e.offset * page, 0, name);
 		if (rc < 0)
 			return rc;
@@ -105,7 +111,7 @@ int ins_core_modules(const struct ins_core *core, struct ins_modules *modules)
 			return -ENOMEM;
 		n = pread(core->fd, note, size, (off_t)core->files_at);
 		if (n > 0)
-			rc = add_named(modules, note, (size_t)n);
+			rc = add_named(modules, note, (size_t)n, core->machine.swapped);
 		free(note);
 		if (rc < 0)
 			return rc;

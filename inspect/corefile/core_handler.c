@@ -35,14 +35,15 @@ static const struct {
 	{EM_X86_64, 20},
 	{EM_AARCH64, 54},
 	{EM_RISCV, 24},
+	{EM_S390, 22},
 };
 
-static unsigned word_of_sp(void)
+static unsigned word_of_sp(unsigned machine)
 {
 	size_t i;
 
 	for (i = 0; i < sizeof machines / sizeof machines[0]; i++)
-		if (machines[i].machine == ins_machine_self())
+		if (machines[i].machine == machine)
 			return machines[i].sp;
 	return 0;
 }
@@ -52,7 +53,7 @@ uint64_t ins_core_handler_from(const struct ins_core *core, uint64_t sp, uint64_
 {
 	const uint64_t begin = (sp + WORD - 1) & ~(uint64_t)(WORD - 1);
 	const uint64_t most = *left < LOOK_MAX ? *left : LOOK_MAX;
-	const unsigned saved = word_of_sp();
+	const unsigned saved = word_of_sp(core->machine.number);
 	uint64_t *word = saved ? malloc(LOOK_MAX) : NULL;
 	uint64_t from = sp;
 	size_t count, i;
@@ -62,6 +63,8 @@ uint64_t ins_core_handler_from(const struct ins_core *core, uint64_t sp, uint64_
 		return sp;
 	count = ins_core_read_some(core, begin, word, most) / WORD;
 	*left -= count * WORD;
+	if (core->machine.swapped)
+		ins_swap_all(word, WORD, count);
 	for (i = 0; i + saved < count; i++) {
 		const uint64_t *context = word + i;
 		const uint64_t low = context[STACK_LOW], size = context[STACK_LEN];

@@ -38,6 +38,7 @@ struct ins_core_status {
 
 struct ins_core {
 	int fd;
+	struct ins_machine machine; /* of the program */
 	uint64_t file_size;
 	struct ins_core_load *load; /* by ascending address */
 	size_t loads;
@@ -56,9 +57,7 @@ struct ins_core {
 	uint32_t files_size;
 	uint64_t auxv_at; /* the NT_AUXV note; 0: none */
 	uint32_t auxv_size;
-	uint64_t notes_at; /* the first segment of notes; 0: none */
-	uint64_t notes_end;
-	unsigned notes_align;
+	struct ins_notes notes; /* the first segment of notes; at 0: none */
 };
 
 /* Copy bytes of the file itself. All of it and 0, or -EFAULT. */

@@ -15,6 +15,7 @@
 #include <sys/procfs.h>
 
 #include "inspect/corefile/core_handler.h"
+#include "inspect/corefile/status_note.h"
 #include "inspect/elf/image.h"
 
 #define THREADS_MAX (1u << 16)
@@ -28,10 +29,13 @@ static bool ends_programs(int number)
 static void take_status(struct ins_core *core, const struct ins_note *note)
 {
 	struct ins_core_status *t, *more;
-	struct elf_prstatus status;
+	unsigned char bytes[INS_STATUS_NOTE_MOST];
+	const size_t size = ins_status_note_size(core->machine);
+	struct ins_status_note status;
 
-	if (note->size < sizeof status || core->threads == THREADS_MAX ||
-	    ins_core_read_file(core, note->at, &status, sizeof status) < 0)
+	if (note->size < size || core->threads == THREADS_MAX ||
+	    ins_core_read_file(core, note->at, bytes, size) < 0 ||
+	    !ins_status_note_take(core->machine, bytes, size, &status))
 		return;
 	if ((core->threads & (core->threads - 1)) == 0) {
 		more = realloc(core->thread,
@@ -41,13 +45,10 @@ static void take_status(struct ins_core *core, const struct ins_note *note)
 		core->thread = more;
 	}
 	t = &core->thread[core->threads];
-	if (!ins_registers_from_kernel(&status.pr_reg, &t->registers))
-		return;
-	if (!ins_registers_call(&status.pr_reg, &t->call))
-		t->call = INS_THREAD_STACK_CALL_UNKNOWN;
-	t->tid = status.pr_pid;
-	if (core->threads++ == 0 && ends_programs(status.pr_cursig)) {
-		core->crash.signal = status.pr_cursig;
+	*t = (struct ins_core_status){.tid = status.tid, .registers = status.registers};
+	t->call = status.has_call ? status.call : INS_THREAD_STACK_CALL_UNKNOWN;
+	if (core->threads++ == 0 && ends_programs(status.signal)) {
+		core->crash.signal = status.signal;
 		core->crash.thread = t->tid;
 		core->crash.pc = t->registers.pc;
 		core->crash.sp = t->registers.sp;
@@ -60,8 +61,10 @@ static void take_signal(struct ins_core *core, const struct ins_note *note)
 	siginfo_t info;
 
 	if (core->threads != 1 || !core->crash.signal || note->size < sizeof info ||
-	    ins_core_read_file(core, note->at, &info, sizeof info) < 0 ||
-	    info.si_signo != core->crash.signal)
+	    ins_core_read_file(core, note->at, &info, sizeof info) < 0)
+		return;
+	ins_status_note_swap_signal(core->machine, &info);
+	if (info.si_signo != core->crash.signal)
 		return;
 	core->crash.code = info.si_code;
 	if (info.si_code <= 0) {

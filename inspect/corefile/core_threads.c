@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "inspect/corefile/status_note.h"
 #include "inspect/elf/image.h"
 
 #define NOTE_BYTES_MAX (1u << 20) /* per note of a thread */
@@ -21,18 +22,20 @@ static int read_file(void *core, uint64_t offset, void *buf, size_t size)
 	return ins_core_read_file(core, offset, buf, size);
 }
 
-static bool next(const struct ins_core *core, uint64_t *at, uint64_t end, struct ins_note *ret)
+static bool next(const struct ins_core *core, struct ins_notes *notes, struct ins_note *ret)
 {
-	return *at < end && ins_note_next(read_file, (void *)core, at, end, core->notes_align, ret);
+	return notes->at < notes->end && ins_note_next(read_file, (void *)core, notes, ret);
 }
 
 static int add(const struct ins_core *core, const struct ins_note *note, uint64_t at,
 	       struct ins_core_thread **list, size_t *count)
 {
-	struct elf_prstatus status;
+	unsigned char bytes[INS_STATUS_NOTE_MOST];
 	struct ins_core_thread *t, *more;
+	struct ins_status_note status;
 
-	if (ins_core_read_file(core, note->at, &status, sizeof status) < 0)
+	if (ins_core_read_file(core, note->at, bytes, note->size) < 0 ||
+	    !ins_status_note_take(core->machine, bytes, note->size, &status))
 		return 0;
 	if (!(*count & (*count - 1))) {
 		more = realloc(*list, (*count ? *count * 2 : 1) * sizeof *more);
@@ -42,29 +45,30 @@ static int add(const struct ins_core *core, const struct ins_note *note, uint64_
 	}
 	t = &(*list)[(*count)++];
 	memset(t, 0, sizeof *t);
-	t->tid = status.pr_pid;
-	t->signal = status.pr_cursig;
+	t->tid = status.tid;
+	t->signal = status.signal;
 	t->at = at;
-	ins_registers_from_kernel(&status.pr_reg, &t->registers);
+	t->registers = status.registers;
 	return 0;
 }
 
 int ins_core_threads(const struct ins_core *core, struct ins_core_thread **ret, size_t *ret_count)
 {
-	uint64_t at = core->notes_at, before = at;
+	struct ins_notes notes = core->notes;
+	uint64_t before = notes.at;
 	struct ins_note note;
 	int rc = 0;
 
 	*ret = NULL;
 	*ret_count = 0;
-	while (rc == 0 && *ret_count < THREADS_MAX && next(core, &at, core->notes_end, &note)) {
+	while (rc == 0 && *ret_count < THREADS_MAX && next(core, &notes, &note)) {
 		if (note.type == NT_PRSTATUS && strcmp(note.name, "CORE") == 0 &&
-		    note.size == sizeof(struct elf_prstatus)) {
+		    note.size == ins_status_note_size(core->machine)) {
 			if (*ret_count)
 				(*ret)[*ret_count - 1].end = before;
 			rc = add(core, &note, before, ret, ret_count);
 		}
-		before = at;
+		before = notes.at;
 	}
 	if (*ret_count)
 		(*ret)[*ret_count - 1].end = before;
@@ -87,11 +91,13 @@ static bool of_process(const struct ins_note *note)
 int ins_core_thread_notes(const struct ins_core *core, const struct ins_core_thread *thread,
 			  ins_core_note_fn *fn, void *context)
 {
-	uint64_t at = thread->at;
+	struct ins_notes notes = core->notes;
 	struct ins_note note;
 	int rc = 0;
 
-	while (rc == 0 && next(core, &at, thread->end, &note)) {
+	notes.at = thread->at;
+	notes.end = thread->end;
+	while (rc == 0 && next(core, &notes, &note)) {
 		void *contents;
 
 		if (of_process(&note) || note.size > NOTE_BYTES_MAX || !note.size)

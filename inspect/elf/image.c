@@ -9,13 +9,13 @@
 #include "inspect/elf/image.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #define NOTES_MAX      256 /* notes read in one segment */
 #define NOTE_BYTES_MAX (1u << 30)
+#define MINE	       (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB)
 
-const char *ins_image_check(const Elf64_Ehdr *eh)
+const char *ins_image_check(Elf64_Ehdr *eh, struct ins_machine *ret)
 {
 	if (memcmp(eh->e_ident, ELFMAG, SELFMAG) != 0)
 		return "is not an ELF file";
@@ -23,8 +23,12 @@ const char *ins_image_check(const Elf64_Ehdr *eh)
 		return "is a 32-bit ELF file; only 64-bit programs have fibers";
 	if (eh->e_ident[EI_CLASS] != ELFCLASS64 || eh->e_ident[EI_VERSION] != EV_CURRENT)
 		return "is an ELF file of an unknown class";
-	if (eh->e_ident[EI_DATA] != ELFDATA2LSB)
-		return "is a big-endian ELF file; this tool reads little-endian ones";
+	if (eh->e_ident[EI_DATA] != ELFDATA2LSB && eh->e_ident[EI_DATA] != ELFDATA2MSB)
+		return "is an ELF file of an unknown byte order";
+	ret->swapped = eh->e_ident[EI_DATA] != MINE;
+	if (ret->swapped)
+		ins_swap_members(eh, INS_SWAP_EHDR);
+	ret->number = eh->e_machine;
 	return NULL;
 }
 
@@ -56,20 +60,21 @@ const char *ins_image_read(struct ins_image *ret, fib_read_fn *read, void *reade
 	memset(ret, 0, sizeof *ret);
 	if (read(reader, base, &eh, sizeof eh) < 0)
 		return "has no readable ELF header";
-	wrong = ins_image_check(&eh);
+	wrong = ins_image_check(&eh, &ret->machine);
 	if (wrong)
 		return wrong;
 	if (eh.e_phnum > INS_IMAGE_SEGMENTS || eh.e_phnum == 0 ||
 	    eh.e_phentsize != sizeof(Elf64_Phdr) || eh.e_phoff > UINT32_MAX)
 		return "has program headers that make no sense";
 	ret->type = eh.e_type;
-	ret->machine = eh.e_machine;
 	ret->loaded = loaded;
 	ret->base = base;
 	for (i = 0; i < eh.e_phnum; i++) {
 		if (read(reader, base + eh.e_phoff + i * sizeof(Elf64_Phdr), &ret->segment[i],
 			 sizeof(Elf64_Phdr)) < 0)
 			return "has unreadable program headers";
+		if (ret->machine.swapped)
+			ins_swap_members(&ret->segment[i], INS_SWAP_PHDR);
 	}
 	ret->segments = eh.e_phnum;
 	if (loaded && !find_bias(ret))
@@ -88,15 +93,15 @@ int ins_image_note(const struct ins_image *image, fib_read_fn *read, void *reade
 	for (i = 0; i < image->segments; i++) {
 		const Elf64_Phdr *ph = &image->segment[i];
 		uint64_t begin = image->loaded ? image->bias + ph->p_vaddr : ph->p_offset;
-		uint64_t at = begin;
+		struct ins_notes notes = {begin, begin + ph->p_filesz, ph->p_align == 8 ? 8 : 4,
+					  image->machine.swapped};
 		struct ins_note note;
 		unsigned n;
 
 		if (ph->p_type != PT_NOTE || ph->p_filesz > NOTE_BYTES_MAX)
 			continue;
 		for (n = 0; n < NOTES_MAX; n++) {
-			if (!ins_note_next(read, reader, &at, begin + ph->p_filesz,
-					   ph->p_align == 8 ? 8 : 4, &note))
+			if (!ins_note_next(read, reader, &notes, &note))
 				break;
 			if (note.type != type || strcmp(note.name, name) != 0)
 				continue;
@@ -111,69 +116,31 @@ int ins_image_note(const struct ins_image *image, fib_read_fn *read, void *reade
 	return -ENOENT;
 }
 
-bool ins_note_next(fib_read_fn *read, void *reader, uint64_t *at, uint64_t end, unsigned align,
-		   struct ins_note *ret)
+bool ins_note_next(fib_read_fn *read, void *reader, struct ins_notes *notes, struct ins_note *ret)
 {
+	const uint64_t mask = ~(uint64_t)(notes->align - 1), at = notes->at;
 	Elf64_Nhdr nh;
-	uint64_t left, name_room, size_room;
+	uint64_t left, name_room;
 
-	if (*at > end || end - *at < sizeof nh)
+	if (at > notes->end || notes->end - at < sizeof nh)
 		return false;
-	if (read(reader, *at, &nh, sizeof nh) < 0)
+	if (read(reader, at, &nh, sizeof nh) < 0)
 		return false;
-	left = end - *at - sizeof nh;
+	if (notes->swapped)
+		ins_swap_members(&nh, INS_SWAP_NHDR);
+	left = notes->end - at - sizeof nh;
 	/* The name's field ends where the contents start; this is aligned from the note's start. */
-	name_room = ((sizeof nh + (uint64_t)nh.n_namesz + align - 1) & ~(uint64_t)(align - 1)) -
-		    sizeof nh;
-	size_room = ((uint64_t)nh.n_descsz + align - 1) & ~(uint64_t)(align - 1);
+	name_room = ((sizeof nh + (uint64_t)nh.n_namesz + notes->align - 1) & mask) - sizeof nh;
 	if (name_room > left || nh.n_descsz > left - name_room)
 		return false;
 	memset(ret, 0, sizeof *ret);
 	if (nh.n_namesz &&
-	    read(reader, *at + sizeof nh, ret->name,
+	    read(reader, at + sizeof nh, ret->name,
 		 nh.n_namesz < sizeof ret->name ? nh.n_namesz : sizeof ret->name - 1) < 0)
 		return false;
 	ret->type = nh.n_type;
 	ret->size = nh.n_descsz;
-	ret->at = *at + sizeof nh + name_room;
-	*at = ret->at + size_room;
+	ret->at = at + sizeof nh + name_room;
+	notes->at = ret->at + (((uint64_t)nh.n_descsz + notes->align - 1) & mask);
 	return true;
-}
-
-const char *ins_machine_name(unsigned machine, char *buf, size_t size)
-{
-	static const struct {
-		unsigned machine;
-		const char *name;
-	} known[] = {
-		{EM_X86_64, "x86-64"}, {EM_AARCH64, "arm64"}, {EM_386, "i386"},	 {EM_ARM, "arm"},
-		{EM_RISCV, "riscv"},   {EM_PPC64, "ppc64"},   {EM_S390, "s390"}, {EM_MIPS, "mips"},
-	};
-	size_t i;
-
-	for (i = 0; i < sizeof known / sizeof known[0]; i++) {
-		if (known[i].machine == machine) {
-			snprintf(buf, size, "%s", known[i].name);
-			return buf;
-		}
-	}
-	snprintf(buf, size, "machine %u", machine);
-	return buf;
-}
-
-unsigned ins_machine_self(void)
-{
-	static unsigned machine;
-	Elf64_Ehdr eh;
-	FILE *f;
-
-	if (machine)
-		return machine;
-	f = fopen("/proc/self/exe", "re");
-	if (f) {
-		if (fread(&eh, sizeof eh, 1, f) == 1 && !ins_image_check(&eh))
-			machine = eh.e_machine;
-		fclose(f);
-	}
-	return machine;
 }

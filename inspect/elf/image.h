@@ -14,17 +14,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "inspect/elf/machine.h"
 #include "layout/row.h"
 
 #define INS_IMAGE_SEGMENTS 64
 #define INS_BUILD_ID_MAX   64
 
 struct ins_image {
-	uint16_t type;	  /* ET_EXEC, ET_DYN, ET_CORE */
-	uint16_t machine; /* e_machine */
-	bool loaded;	  /* read from memory, not from a file */
-	uint64_t base;	  /* where the ELF header is */
-	uint64_t bias;	  /* address in the process - p_vaddr; 0 for a file */
+	uint16_t type; /* ET_EXEC, ET_DYN, ET_CORE */
+	struct ins_machine machine;
+	bool loaded;   /* read from memory, not from a file */
+	uint64_t base; /* where the ELF header is */
+	uint64_t bias; /* address in the process - p_vaddr; 0 for a file */
 	unsigned segments;
 	Elf64_Phdr segment[INS_IMAGE_SEGMENTS];
 	unsigned build_id_size; /* 0: none */
@@ -40,10 +41,10 @@ const char *ins_image_read(struct ins_image *ret, fib_read_fn *read, void *reade
 			   bool loaded);
 
 /*
- * Check that eh is of the class and byte order that this tool reads. Returns NULL, or what is
- * wrong.
+ * Check that eh is of the class that this tool reads, and convert it to this machine's byte order.
+ * Returns NULL and the machine, or what is wrong.
  */
-const char *ins_image_check(const Elf64_Ehdr *eh);
+const char *ins_image_check(Elf64_Ehdr *eh, struct ins_machine *ret);
 
 /*
  * Find the allocated note `name` of `type`. Its first size bytes go to buf, with zeros if it is
@@ -62,17 +63,14 @@ struct ins_note {
 	uint64_t at;   /* where the contents are, in the reader's addresses */
 };
 
-/*
- * Step to the next note in [*at, end), aligned to align (4 or 8). False at the end, and at an
- * invalid note.
- */
-bool ins_note_next(fib_read_fn *read, void *reader, uint64_t *at, uint64_t end, unsigned align,
-		   struct ins_note *ret);
+/* Where notes are: [at, end), aligned to align (4 or 8). */
+struct ins_notes {
+	uint64_t at, end;
+	unsigned align;
+	bool swapped; /* as in struct ins_machine */
+};
 
-/* The name of an e_machine for messages: "x86-64", ... or "machine 183". Returns buf. */
-const char *ins_machine_name(unsigned machine, char *buf, size_t size);
-
-/* The e_machine this tool was built for; only its programs can be unwound. */
-unsigned ins_machine_self(void);
+/* Step over the next note. False at the end, and at an invalid note. */
+bool ins_note_next(fib_read_fn *read, void *reader, struct ins_notes *notes, struct ins_note *ret);
 
 #endif

@@ -99,7 +99,7 @@ static bool same_image(const struct ins_image *memory, const struct ins_image *f
 {
 	unsigned i;
 
-	if (memory->machine != file->machine || memory->type != file->type)
+	if (!ins_machine_equal(memory->machine, file->machine) || memory->type != file->type)
 		return false;
 	if (memory->build_id_size)
 		return memory->build_id_size == file->build_id_size &&
@@ -144,7 +144,8 @@ static void keep(struct ins_module *m, const char *path, struct bytes bytes,
 }
 
 /* Try one path. certain: the path leads to the mapped file regardless of its name. */
-static bool try_file(struct ins_module *m, const char *path, bool certain, bool *ret_other)
+static bool try_file(const struct ins_modules *modules, struct ins_module *m, const char *path,
+		     bool certain, bool *ret_other)
 {
 	struct ins_image image;
 	struct bytes bytes;
@@ -154,7 +155,7 @@ static bool try_file(struct ins_module *m, const char *path, bool certain, bool 
 		m->denied = m->denied || (denied && !certain);
 		return false;
 	}
-	if (image.machine != ins_machine_self() ||
+	if (!ins_machine_equal(image.machine, modules->machine) ||
 	    (m->known ? !same_image(&m->image, &image) : m->deleted && !certain)) {
 		munmap((void *)bytes.at, bytes.size);
 		*ret_other = true;
@@ -189,12 +190,12 @@ static void find_vdso(const struct ins_modules *modules, struct ins_module *m)
 	bool other;
 
 	if ((modules->pid || kept) && ins_vdso_path(path, sizeof path) == 0 &&
-	    try_file(m, path, true, &other))
+	    try_file(modules, m, path, true, &other))
 		return;
 	if (!kept || modules->vdso < 0)
 		return;
 	snprintf(path, sizeof path, "/proc/self/fd/%d", modules->vdso);
-	try_file(m, path, true, &other);
+	try_file(modules, m, path, true, &other);
 }
 
 static void find_file(struct ins_modules *modules, struct ins_module *m)
@@ -209,18 +210,18 @@ static void find_file(struct ins_modules *modules, struct ins_module *m)
 		return;
 	if (pid) {
 		snprintf(path, sizeof path, "/proc/%d/root%s", pid, m->path);
-		if (try_file(m, path, false, &other))
+		if (try_file(modules, m, path, false, &other))
 			return;
 		snprintf(path, sizeof path, "/proc/%d/map_files/%llx-%llx", pid,
 			 (unsigned long long)m->start, (unsigned long long)m->first_end);
-		if (try_file(m, path, true, &other))
+		if (try_file(modules, m, path, true, &other))
 			return;
 		snprintf(path, sizeof path, "/proc/%d/exe", pid);
-		if (is_exe(pid, m) && try_file(m, path, true, &other))
+		if (is_exe(pid, m) && try_file(modules, m, path, true, &other))
 			return;
 	}
 	if (!pid && ins_debug_search_in_sysroot(m->path, path, sizeof path)) {
-		if (try_file(m, path, false, &other)) {
+		if (try_file(modules, m, path, false, &other)) {
 			m->unsure = !m->image.loaded;
 			return;
 		}
@@ -230,12 +231,12 @@ static void find_file(struct ins_modules *modules, struct ins_module *m)
 				"%s is not the one that ran: its build-id differs; it is not used",
 				path);
 	}
-	if (try_file(m, m->path, false, &other)) {
+	if (try_file(modules, m, m->path, false, &other)) {
 		m->unsure = !pid && !m->image.loaded;
 		return;
 	}
 	if (m->known && ins_debug_search_by_build_id(modules, m, path, sizeof path) &&
-	    try_file(m, path, true, &other))
+	    try_file(modules, m, path, true, &other))
 		return;
 	/* This becomes a problem only when a walk needs the file. */
 	m->other = other;
@@ -267,7 +268,7 @@ bool ins_modules_look(struct ins_modules *modules, struct ins_module *module)
 int ins_modules_give(struct ins_modules *modules, struct ins_module *module, const char *path,
 		     struct ins_error *error)
 {
-	char theirs[32], ours[32], why[INS_ACCESS_EXPLAIN_SIZE];
+	char theirs[32], ran[32], why[INS_ACCESS_EXPLAIN_SIZE];
 	struct ins_image image;
 	struct bytes bytes;
 	bool denied;
@@ -279,11 +280,12 @@ int ins_modules_give(struct ins_modules *modules, struct ins_module *module, con
 			ins_access_explain(path, INS_ACCESS_READ, -EACCES, why, sizeof why));
 	if (wrong)
 		return ins_error_set(error, -EINVAL, "%s: %s", path, wrong);
-	if (image.machine != ins_machine_self()) {
+	if (!ins_machine_equal(image.machine, modules->machine)) {
 		munmap((void *)bytes.at, bytes.size);
-		return ins_error_set(error, -EINVAL, "%s: is built for %s, this tool reads %s",
-				     path, ins_machine_name(image.machine, theirs, sizeof theirs),
-				     ins_machine_name(ins_machine_self(), ours, sizeof ours));
+		return ins_error_set(error, -EINVAL,
+				     "%s: is built for %s, the program that ran for %s", path,
+				     ins_machine_name(image.machine.number, theirs, sizeof theirs),
+				     ins_machine_name(modules->machine.number, ran, sizeof ran));
 	}
 	ins_modules_look(modules, module);
 	if (module->known && module->image.loaded && !same_image(&module->image, &image)) {
@@ -302,4 +304,33 @@ int ins_modules_give(struct ins_modules *modules, struct ins_module *module, con
 		module->known = false;
 	keep(module, path, bytes, &image);
 	return module->bytes ? 0 : ins_error_set(error, -ENOMEM, "%s: out of memory", path);
+}
+
+int ins_modules_place(struct ins_modules *modules, uint64_t phdr, const char *path)
+{
+	struct ins_image image;
+	struct bytes bytes;
+	uint64_t end = 0, low = UINT64_MAX;
+	bool denied;
+	unsigned i;
+	int rc;
+
+	if (map_file(path, &bytes, &image, &denied))
+		return 0;
+	for (i = 0; i < image.segments; i++) {
+		const Elf64_Phdr *ph = &image.segment[i];
+
+		if (ph->p_type != PT_LOAD)
+			continue;
+		low = ph->p_vaddr - ph->p_offset < low ? ph->p_vaddr - ph->p_offset : low;
+		end = ph->p_vaddr + ph->p_memsz > end ? ph->p_vaddr + ph->p_memsz : end;
+	}
+	munmap((void *)bytes.at, bytes.size);
+	if (end <= low || phdr < sizeof(Elf64_Ehdr))
+		return 0;
+	/* Every linker puts the program headers behind the ELF header. */
+	phdr -= sizeof(Elf64_Ehdr);
+	rc = ins_modules_add(modules, phdr, phdr + (end - low), 0, 0, path);
+	ins_modules_sort(modules);
+	return rc;
 }

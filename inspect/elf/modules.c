@@ -27,6 +27,7 @@ int ins_modules_new(pid_t pid, fib_read_fn *read, void *reader, struct ins_probl
 	if (!m)
 		return -ENOMEM;
 	m->pid = pid;
+	m->machine.number = (uint16_t)ins_machine_self();
 	m->read = read;
 	m->reader = reader;
 	m->problems = problems;

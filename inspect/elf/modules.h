@@ -49,8 +49,9 @@ struct ins_module {
 struct ins_modules {
 	struct ins_module *at; /* by ascending start */
 	size_t count;
-	pid_t pid;	   /* a live process, for /proc/PID/root, exe, map_files; 0: none */
-	fib_read_fn *read; /* the source's memory, NULL: none */
+	pid_t pid; /* a live process, for /proc/PID/root, exe, map_files; 0: none */
+	struct ins_machine machine; /* of all modules; at first this one */
+	fib_read_fn *read;	    /* the source's memory, NULL: none */
 	void *reader;
 	struct ins_problems *problems; /* where missing or wrong files are reported */
 	struct Dwfl *debug;	       /* debug.c's */
@@ -95,6 +96,12 @@ bool ins_modules_look(struct ins_modules *modules, struct ins_module *module);
  */
 int ins_modules_give(struct ins_modules *modules, struct ins_module *module, const char *path,
 		     struct ins_error *error);
+
+/*
+ * Add the module of the program whose program headers are at phdr, as the kernel tells each process;
+ * the file at path says how long the module is. No effect if it is no ELF file. -ENOMEM.
+ */
+int ins_modules_place(struct ins_modules *modules, uint64_t phdr, const char *path);
 
 /*
  * Copy bytes of [address, address + size) from a module's file. Returns 0 or -EFAULT. writable:

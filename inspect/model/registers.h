@@ -19,6 +19,7 @@
 
 struct ins_registers {
 	uint64_t pc, sp;
+	unsigned machine;	    /* e_machine; 0: this tool's */
 	uint32_t known;		    /* bit n: at[n] is the value of register n */
 	uint64_t at[INS_REGISTERS]; /* unused for the numbers of sp and pc, which are above */
 };
@@ -31,8 +32,8 @@ struct ins_port {
 	unsigned unwind_pc; /* libunwind's number; its other numbers are DWARF's */
 };
 
-/* This machine's; NULL: unknown machine. */
-const struct ins_port *ins_port(void);
+/* A machine's, by e_machine or 0 for this one; NULL: unknown machine. */
+const struct ins_port *ins_port(unsigned machine);
 
 /* Get the value of register number. False: unknown. */
 bool ins_registers_get(const struct ins_registers *registers, uint64_t number, uint64_t *ret);
@@ -63,25 +64,37 @@ void ins_registers_set_saved(struct ins_registers *registers, unsigned number, u
 /* Get by libunwind's number. */
 bool ins_registers_get_unwind(const struct ins_registers *registers, int number, uint64_t *ret);
 
+/* -- registers as the kernel has them: ptrace(2), NT_PRSTATUS in a core -- */
+
+#define INS_REGISTER_WORDS 34 /* at most */
+
+/* How many words all registers of a thread are; 0: unknown machine, or a part of them is not kept. */
+unsigned ins_registers_words(unsigned machine);
+
+/* Convert all registers of a thread of a machine. False: unknown machine. */
+bool ins_registers_from_words(unsigned machine, const uint64_t word[INS_REGISTER_WORDS],
+			      struct ins_registers *ret);
+
 /*
- * Convert all registers of a thread from the kernel's format (ptrace(2), NT_PRSTATUS in a core).
- * False: unknown machine.
+ * The number of the system call that the thread was in, -1: none. False: unknown on that machine.
  */
+bool ins_registers_call(unsigned machine, const uint64_t word[INS_REGISTER_WORDS], int64_t *ret);
+
+/* The inverse; words that are not known are 0. False: unknown machine. */
+bool ins_registers_to_words(const struct ins_registers *registers,
+			    uint64_t ret[INS_REGISTER_WORDS]);
+
+/* Convert from this machine's format. False: unknown machine. */
 bool ins_registers_from_kernel(const elf_gregset_t *words, struct ins_registers *ret);
 
 /*
- * The number of the system call that the thread was in, -1: none. False: unknown on this machine.
- */
-bool ins_registers_call(const elf_gregset_t *words, int64_t *ret);
-
-/*
  * Argument number 0 to 5 of the system call that a thread with these registers is in. False:
- * unknown on this machine.
+ * unknown on its machine.
  */
 bool ins_registers_argument(const struct ins_registers *registers, unsigned number, uint64_t *ret);
 
 /*
- * Make the status of a thread for a core from these registers; all others are 0. False: unknown
+ * Make the status of a thread for a core of this machine; all other members are 0. False: unknown
  * machine.
  */
 bool ins_registers_to_status(const struct ins_registers *registers, pid_t tid,

@@ -185,3 +185,13 @@ int ins_source_memory(struct ins_source *source, const struct ins_fiber *fiber, 
 		return 0;
 	return ins_modules_read(source->modules, address, buf, size, true);
 }
+
+int ins_source_word(struct ins_source *source, const struct ins_fiber *fiber, uint64_t address,
+		    uint64_t *ret)
+{
+	const int rc = ins_source_memory(source, fiber, address, ret, sizeof *ret);
+
+	if (rc == 0 && source->modules->machine.swapped)
+		ins_swap(ret, sizeof *ret);
+	return rc;
+}

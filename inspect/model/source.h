@@ -263,4 +263,8 @@ int ins_fiber_memory(const struct ins_fiber *fiber, uint64_t address, void *buf,
 int ins_source_memory(struct ins_source *source, const struct ins_fiber *fiber, uint64_t address,
 		      void *buf, size_t size);
 
+/* The same for a number of 8 bytes, which is converted to this machine's byte order. */
+int ins_source_word(struct ins_source *source, const struct ins_fiber *fiber, uint64_t address,
+		    uint64_t *ret);
+
 #endif

@@ -7,6 +7,7 @@
 
 #include <fiber/fiber.h>
 
+#include "inspect/source/byte_order.h"
 #include "inspect/source/records.h"
 
 void ins_reading_begin(struct ins_reading *reading, const struct ins_request *request,
@@ -37,7 +38,7 @@ void ins_reading_complete(struct ins_reading *reading, struct ins_source *source
 {
 	if (reading->request->bare)
 		fiber->row.labels = 0;
-	if (fib_row_labels(&fiber->row, source->memory, source) < 0)
+	if (ins_byte_order_labels(source, &fiber->row) < 0)
 		reading->lacks.unlabelled++;
 	if (reading->request->high_water && fiber->row.state != FIBER_DEAD)
 		fiber->row.stack_high_water = depth(source, &fiber->row);

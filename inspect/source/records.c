@@ -19,6 +19,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "inspect/source/byte_order.h"
+
 #define PIECE	    (1u << 20)
 #define HOLES_MAX   1024		  /* consecutive whole pieces that cannot be read */
 #define NOTHING_MAX (UINT64_C(256) << 30) /* bytes that were never written, in total */
@@ -37,7 +39,7 @@ struct walk {
 	char why[128];	      /* why the walk stopped; "": it did not */
 };
 
-static int each_in(struct walk *w, uint64_t address, const unsigned char *bytes, uint64_t n)
+static int each_in(struct walk *w, uint64_t address, unsigned char *bytes, uint64_t n)
 {
 	uint32_t size = w->source->layout.record_size;
 	uint64_t i;
@@ -45,6 +47,7 @@ static int each_in(struct walk *w, uint64_t address, const unsigned char *bytes,
 
 	for (i = 0; i < n; i++) {
 		w->seen++;
+		ins_byte_order_record(w->source, bytes + i * size);
 		rc = w->fn(w->context, address + i * size, bytes + i * size);
 		if (rc)
 			return rc;
@@ -237,6 +240,8 @@ int ins_records_asked(struct ins_source *source, const struct ins_request *reque
 	if (!bytes)
 		return ins_error_set(error, -ENOMEM, "out of memory");
 	rc = source->memory(source, at, bytes, source->layout.record_size);
+	if (rc == 0)
+		ins_byte_order_record(source, bytes);
 	rc = rc < 0 ? 0 : fn(context, at, bytes); /* else it is not found */
 	free(bytes);
 	return rc;

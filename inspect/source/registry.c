@@ -18,6 +18,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "inspect/source/byte_order.h"
+
 static int read_file(void *reader, uint64_t address, void *buf, size_t size)
 {
 	const struct ins_module *m = reader;
@@ -66,13 +68,15 @@ static uint64_t registry_of(struct ins_modules *modules, struct ins_module *m)
 	}
 	if (rc < 0 || size < sizeof note)
 		return 0;
+	if (modules->machine.swapped)
+		ins_swap(&note.distance, sizeof note.distance);
 	return at + (uint64_t)note.distance;
 }
 
 /* The port for any machine publishes none. Its stacks are not walked, so none is needed. */
-static bool machine_fits(const struct fib_layout *layout)
+static bool machine_fits(const struct ins_modules *modules, const struct fib_layout *layout)
 {
-	return layout->machine == ins_machine_self() ||
+	return layout->machine == modules->machine.number ||
 	       (layout->machine == EM_NONE && layout->recipe == FIB_RECIPE_NONE);
 }
 
@@ -80,15 +84,22 @@ static bool machine_fits(const struct fib_layout *layout)
 static int read_layout(struct ins_modules *modules, uint64_t at, struct fib_layout *ret)
 {
 	char *tail = (char *)ret + FIB_LAYOUT_SIZE_1;
+	uint32_t size;
 	size_t all;
 	int rc = modules->read(modules->reader, at, ret, FIB_LAYOUT_SIZE_1);
 
 	memset(tail, 0, sizeof *ret - FIB_LAYOUT_SIZE_1);
-	if (rc < 0 || ret->size <= FIB_LAYOUT_SIZE_1)
+	if (rc < 0)
 		return rc;
-	all = ret->size < sizeof *ret ? ret->size : sizeof *ret;
-	return modules->read(modules->reader, at + FIB_LAYOUT_SIZE_1, tail,
-			     all - FIB_LAYOUT_SIZE_1);
+	memcpy(&size, &ret->size, sizeof size);
+	if (modules->machine.swapped)
+		ins_swap(&size, sizeof size);
+	all = size < sizeof *ret ? size : sizeof *ret;
+	if (all > FIB_LAYOUT_SIZE_1)
+		rc = modules->read(modules->reader, at + FIB_LAYOUT_SIZE_1, tail,
+				   all - FIB_LAYOUT_SIZE_1);
+	ins_byte_order_layout(modules->machine, ret);
+	return rc;
 }
 
 /* Read and check one registry. Returns 0, or an error that says what is wrong with it. */
@@ -107,10 +118,11 @@ static int look_at(struct ins_modules *modules, const struct ins_module *m, uint
 		wrong = "no fiber runtime has been started yet";
 	if (wrong)
 		return ins_error_set(error, -ENODATA, "%s: %s", m->path, wrong);
-	if (!machine_fits(ret))
-		return ins_error_set(error, -ENODATA, "its fibers are %s code, this tool reads %s",
+	if (!machine_fits(modules, ret))
+		return ins_error_set(error, -ENODATA,
+				     "its fibers are %s code, the program is for %s",
 				     ins_machine_name(ret->machine, theirs, sizeof theirs),
-				     ins_machine_name(ins_machine_self(), ours, sizeof ours));
+				     ins_machine_name(modules->machine.number, ours, sizeof ours));
 	return 0;
 }
 

@@ -380,7 +380,7 @@ static void report_problem(struct ins_modules *modules, const struct ins_snapsho
 	if (!m || m->looked || m->known)
 		return;
 	m->image.type = f->type;
-	m->image.machine = f->machine;
+	m->image.machine = (struct ins_machine){f->machine, false};
 	m->image.loaded = true; /* the image is trusted as if it came from memory */
 	m->image.base = f->start;
 	m->image.bias = m->bias = f->bias;

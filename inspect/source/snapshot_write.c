@@ -346,7 +346,7 @@ static int put_files(struct writer *w)
 			continue;
 		file.bias = m->bias;
 		file.type = m->image.type;
-		file.machine = m->image.machine;
+		file.machine = m->image.machine.number;
 		file.segments = m->image.segments;
 		file.build_id_size = m->image.build_id_size;
 		memcpy(file.build_id, m->image.build_id, m->image.build_id_size);

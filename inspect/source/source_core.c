@@ -22,6 +22,7 @@
 #include "inspect/corefile/core_status.h"
 #include "inspect/corefile/core_thread_at.h"
 #include "inspect/model/thread_stack.h"
+#include "inspect/source/byte_order.h"
 #include "inspect/source/guard.h"
 #include "inspect/source/reading.h"
 #include "inspect/source/records.h"
@@ -200,14 +201,14 @@ static int each_record(void *context, uint64_t address, const void *bytes)
 {
 	struct dead *d = context;
 	const struct fib_layout *layout = &d->source.layout;
-	struct ins_fiber fiber = {.now = d->clock};
+	struct ins_fiber fiber = {.now = d->clock, .registers.machine = layout->machine};
 	const struct ins_core_status *thread = NULL;
 	const bool stacks = d->reading.request->stacks;
 
 	if (!fib_row_decode(layout, bytes, address, d->clock, &fiber.row) ||
 	    !ins_reading_wants(&d->reading, &fiber.row))
 		return 0;
-	if (fib_row_resolve(layout, &fiber.row, dead_memory, d) < 0)
+	if (ins_byte_order_resolve(&d->source, &fiber.row) < 0)
 		d->reading.lacks.unresolved++;
 	if (stacks)
 		thread = find_registers(d, bytes, &fiber);
@@ -314,12 +315,20 @@ static int open_modules(struct dead *d, const char *core, const char *exe, struc
 	int rc = ins_modules_new(0, dead_memory, d, &d->source.problems, &d->source.modules);
 
 	if (rc == 0)
+		d->source.modules->machine = d->core.machine;
+	if (rc == 0)
 		rc = ins_core_modules(&d->core, d->source.modules);
 	if (rc < 0)
 		return ins_error_set(error, rc, "out of memory");
 	if (!exe)
 		return 0;
 	m = program(d);
+	if (!m && d->core.phdr) {
+		/* The core has neither a list of files nor the program's headers. */
+		if (ins_modules_place(d->source.modules, d->core.phdr, exe) < 0)
+			return ins_error_set(error, -ENOMEM, "out of memory");
+		m = program(d);
+	}
 	if (!m)
 		return ins_error_set(error, -EINVAL,
 				     "%s: does not say where its program was: %s cannot be used",
@@ -330,6 +339,7 @@ static int open_modules(struct dead *d, const char *core, const char *exe, struc
 static int open_registry(struct dead *d, const char *core, const char *exe, struct ins_error *error)
 {
 	struct ins_error why;
+	uint64_t clock;
 	int rc = ins_registry_find(d->source.modules, &d->source.layout, &why);
 
 	if (rc < 0) {
@@ -343,8 +353,9 @@ static int open_registry(struct dead *d, const char *core, const char *exe, stru
 				     d->core.missing ? " (the core is truncated)" : "",
 				     hint ? "; give the executable after the core" : "");
 	}
-	if (d->source.memory(d, d->source.layout.clock, &d->clock, sizeof d->clock) < 0) {
-		d->clock = 0;
+	if (ins_byte_order_word(&d->source, d->source.layout.clock, &clock) == 0) {
+		d->clock = (int64_t)clock;
+	} else {
 		ins_problems_add(&d->source.problems,
 				 "the clock is not in the core: how long fibers have waited is not "
 				 "known and shown as 0");

@@ -26,7 +26,7 @@ static uint64_t displaced(uint64_t at, const unsigned char *code)
 
 static bool code_before(struct ins_source *source, uint64_t back, unsigned char code[CALL_SIZE])
 {
-	return ins_machine_self() == EM_X86_64 &&
+	return source->modules->machine.number == EM_X86_64 &&
 	       ins_source_memory(source, NULL, back - CALL_SIZE, code, CALL_SIZE) == 0;
 }
 

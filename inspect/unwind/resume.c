@@ -22,6 +22,7 @@
 struct places {
 	const unsigned char *record, *context;
 	size_t context_size;
+	bool swapped; /* the byte order of the context and of the stack */
 };
 
 /* How many bytes of the struct hold registers. */
@@ -58,6 +59,8 @@ static bool load(const struct places *p, const struct ins_fiber *fiber,
 	if (!from || room < r.offset + sizeof *ret)
 		return false;
 	memcpy(ret, from + r.offset, sizeof *ret);
+	if (p->swapped && r.base != FIB_BASE_RECORD) /* a record was converted */
+		ins_swap(ret, sizeof *ret);
 	return true;
 }
 
@@ -67,7 +70,10 @@ static bool load_all(const struct fib_layout *layout, const struct places *p,
 	uint64_t value;
 	uint32_t i;
 
-	ins_registers_make(ret, fiber->row.pc, fiber->row.sp, 0, NULL);
+	memset(ret, 0, sizeof *ret);
+	ret->machine = layout->machine;
+	ret->pc = fiber->row.pc;
+	ret->sp = fiber->row.sp;
 	for (i = 0; i < layout->register_count; i++) {
 		struct fib_layout_register r = layout->registers[i];
 
@@ -83,7 +89,8 @@ static int find_saved(struct ins_source *source, const void *bytes, struct ins_f
 {
 	const struct fib_layout *layout = &source->layout;
 	unsigned char context[FIB_LAYOUT_REACH];
-	struct places places = {bytes, context, context_size(layout)};
+	struct places places = {bytes, context, context_size(layout),
+				source->modules->machine.swapped};
 	uint64_t at = 0;
 
 	if (places.context_size) {

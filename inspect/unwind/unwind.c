@@ -68,11 +68,26 @@ void ins_unwinder_drop_cache(struct ins_unwinder *unwinder)
 	unwinder->cache = NULL;
 }
 
+/*
+ * Walk with libunwind, which knows only this machine. True: the walk is whole. Of another machine,
+ * the walk has the first frame.
+ */
+static bool walk_here(struct ins_unwinder *u, const struct ins_fiber *fiber, struct ins_walk *ret)
+{
+	if (ins_machine_is_self(u->source->modules->machine)) {
+		ins_unwind_lu(&u->lu, fiber, ret);
+		return !u->lu.lost && ins_walk_ended(&u->dw, fiber, ret);
+	}
+	ins_unwind_lu_none(&u->lu, fiber);
+	ret->pc[0] = fiber->row.pc;
+	ret->count = 1;
+	return false;
+}
+
 /* Walk with both unwinders as far as needed. True: the walk is whole. */
 static bool walk_both(struct ins_unwinder *u, const struct ins_fiber *fiber, struct ins_walk *ret)
 {
-	ins_unwind_lu(&u->lu, fiber, ret);
-	if (!u->lu.lost && ins_walk_ended(&u->dw, fiber, ret))
+	if (walk_here(u, fiber, ret))
 		return true;
 	if (!fiber->stack)
 		return false;
@@ -215,8 +230,7 @@ bool ins_unwind_whole(struct ins_unwinder *unwinder, const struct ins_fiber *fib
 		      struct ins_walk *ret)
 {
 	begin(ret);
-	ins_unwind_lu(&unwinder->lu, fiber, ret);
-	if (unwinder->lu.lost || !ins_walk_ended(&unwinder->dw, fiber, ret))
+	if (!walk_here(unwinder, fiber, ret))
 		return false;
 	mark(unwinder, ret);
 	return true;

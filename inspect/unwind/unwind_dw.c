@@ -40,7 +40,7 @@ static bool memory_read(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *ret, void *a
 	struct ins_unwind_dw *dw = arg;
 
 	(void)dwfl;
-	return ins_source_memory(dw->source, dw->fiber, address, ret, sizeof *ret) == 0;
+	return ins_source_word(dw->source, dw->fiber, address, ret) == 0;
 }
 
 static bool set_registers(Dwfl_Thread *thread, void *arg)
@@ -50,9 +50,9 @@ static bool set_registers(Dwfl_Thread *thread, void *arg)
 	uint64_t word;
 	unsigned i;
 
-	if (!ins_port())
-		return false;
 	ins_registers_of(dw->fiber, &registers);
+	if (!ins_port(registers.machine))
+		return false;
 	dwfl_thread_state_register_pc(thread, registers.pc);
 	for (i = 0; i < INS_REGISTERS; i++) {
 		Dwarf_Word value;
@@ -81,7 +81,8 @@ static bool foreign(const struct ins_unwind_dw *dw, Dwfl_Frame *outermost)
 	const struct fib_layout *layout = &dw->source->layout;
 	Dwarf_Word record;
 
-	return (dw->fiber->flags & INS_FIBER_PAUSED) && ins_machine_self() == EM_X86_64 &&
+	return (dw->fiber->flags & INS_FIBER_PAUSED) &&
+	       dw->source->modules->machine.number == EM_X86_64 &&
 	       dwfl_frame_reg(outermost, X86_64_R12, &record) == 0 &&
 	       record != dw->fiber->row.record &&
 	       record - layout->records < layout->committed * layout->record_size;

@@ -299,6 +299,13 @@ static bool owns(const struct fib_layout *layout, const struct ins_fiber *fiber,
 	       record - layout->records >= layout->committed * layout->record_size;
 }
 
+void ins_unwind_lu_none(struct ins_unwind_lu *u, const struct ins_fiber *fiber)
+{
+	u->fiber = fiber;
+	u->lost = true;
+	u->foreign = u->home = false;
+}
+
 void ins_unwind_lu(struct ins_unwind_lu *u, const struct ins_fiber *fiber, struct ins_walk *ret)
 {
 	const struct fib_layout *layout = &u->source->layout;

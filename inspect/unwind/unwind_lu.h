@@ -38,6 +38,9 @@ void ins_unwind_lu_free(struct ins_unwind_lu *u);
 /* Walk as far as libunwind can: sets ret->pc and ret->count. */
 void ins_unwind_lu(struct ins_unwind_lu *u, const struct ins_fiber *fiber, struct ins_walk *ret);
 
+/* Forget the last walk: another unwinder walks. */
+void ins_unwind_lu_none(struct ins_unwind_lu *u, const struct ins_fiber *fiber);
+
 /* The start of the function that has pc, from the unwind tables. False: they do not have it. */
 bool ins_unwind_lu_function(struct ins_unwind_lu *u, uint64_t pc, uint64_t *ret);
 

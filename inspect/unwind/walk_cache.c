@@ -69,7 +69,7 @@ int ins_walk_cache_new(struct ins_source *source, struct ins_walk_cache **ret)
 	if (!c)
 		return -ENOMEM;
 	c->source = source;
-	c->port = ins_port();
+	c->port = ins_port(source->modules->machine.number);
 	return 0;
 }
 
@@ -117,13 +117,16 @@ static bool make_room(struct ins_walk_cache *c)
 
 enum end { END_WHOLE, END_NO_RULE, END_LOST };
 
-static bool load(const struct ins_fiber *fiber, uint64_t address, uint64_t *ret)
+static bool load(const struct ins_walk_cache *c, const struct ins_fiber *fiber, uint64_t address,
+		 uint64_t *ret)
 {
 	uint64_t into = address - fiber->row.sp;
 
 	if (into >= fiber->stack_size || fiber->stack_size - into < sizeof *ret)
 		return false;
 	memcpy(ret, fiber->stack + into, sizeof *ret);
+	if (c->source->modules->machine.swapped)
+		ins_swap(ret, sizeof *ret);
 	return true;
 }
 
@@ -153,9 +156,9 @@ static enum end follow(const struct ins_walk_cache *c, const struct ins_fiber *f
 		if (r->cfa < CFA_SP || (r->cfa == CFA_FP && !has_fp))
 			return END_NO_RULE;
 		cfa = (r->cfa == CFA_FP ? fp : sp) + (uint64_t)(int64_t)r->cfa_off;
-		if (cfa <= sp || !load(fiber, cfa + (uint64_t)(int64_t)r->pc_off, &pc) || !pc)
+		if (cfa <= sp || !load(c, fiber, cfa + (uint64_t)(int64_t)r->pc_off, &pc) || !pc)
 			return END_LOST;
-		if (r->fp == SAVED_AT && !load(fiber, cfa + (uint64_t)(int64_t)r->fp_off, &fp))
+		if (r->fp == SAVED_AT && !load(c, fiber, cfa + (uint64_t)(int64_t)r->fp_off, &fp))
 			return END_LOST;
 		has_fp = r->fp == SAVED_AT || (r->fp == SAVED_SAME && has_fp);
 	}

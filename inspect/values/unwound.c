@@ -94,7 +94,7 @@ static bool step(struct ins_source *source, const struct ins_fiber *fiber,
 		return false;
 	ins_registers_get(outer, (unsigned)ra, &outer->pc);
 	/* The caller's stack pointer is the CFA, unless a rule says otherwise. */
-	if (!(found >> ins_port()->sp & 1))
+	if (!(found >> ins_port(inner->registers.machine)->sp & 1))
 		outer->sp = inner->cfa;
 	return true;
 }
@@ -104,15 +104,18 @@ unsigned ins_unwound_find(struct ins_source *source, const struct ins_fiber *fib
 {
 	unsigned i;
 
-	if (!walk->count || !fiber->stack || !ins_port() || fiber->row.pc != walk->pc[0])
+	if (!walk->count || !fiber->stack || !ins_port(fiber->registers.machine) ||
+	    fiber->row.pc != walk->pc[0])
 		return 0;
 	memset(&ret[0], 0, sizeof ret[0]);
 	ins_registers_of(fiber, &ret[0].registers);
 	for (i = 0; i < walk->count; i++) {
 		bool last = i + 1 == walk->count;
 
-		if (!last)
+		if (!last) {
 			memset(&ret[i + 1], 0, sizeof ret[i + 1]);
+			ret[i + 1].registers.machine = ret[i].registers.machine;
+		}
 		ret[i].returned = ins_walk_returned(walk, i);
 		if (!step(source, fiber, &ret[i], last ? NULL : &ret[i + 1].registers) || last)
 			return i + 1;

@@ -91,8 +91,8 @@ static void test_foreign_files_are_named(void **state)
 	elf_header(&elf)->e_ident[EI_CLASS] = ELFCLASS32;
 	assert_non_null(strstr(read_at(0, false), "32-bit"));
 	make();
-	elf_header(&elf)->e_ident[EI_DATA] = ELFDATA2MSB;
-	assert_non_null(strstr(read_at(0, false), "big-endian"));
+	elf_header(&elf)->e_ident[EI_DATA] = 3;
+	assert_non_null(strstr(read_at(0, false), "byte order"));
 	make();
 	elf_header(&elf)->e_ident[EI_CLASS] = 9;
 	assert_non_null(read_at(0, false));
@@ -111,6 +111,43 @@ static void test_foreign_files_are_named(void **state)
 	make();
 	elf_segment(&elf, 0)->p_offset = 0x100000;
 	assert_non_null(read_at(BASE, true));
+}
+
+/* Make the image one of the other byte order. */
+static void turn(void)
+{
+	const unsigned segments = elf_header(&elf)->e_phnum;
+	uint64_t at = elf_segment(&elf, 1)->p_offset, end = at + elf_segment(&elf, 1)->p_filesz;
+	unsigned i;
+
+	while (at < end) {
+		Elf64_Nhdr *nh = (Elf64_Nhdr *)(elf.at + at);
+
+		at += sizeof *nh + ((nh->n_namesz + 3) & ~3u) + ((nh->n_descsz + 3) & ~3u);
+		ins_swap_members(nh, INS_SWAP_NHDR);
+	}
+	for (i = 0; i < segments; i++)
+		ins_swap_members(elf_segment(&elf, i), INS_SWAP_PHDR);
+	ins_swap_members(elf_header(&elf), INS_SWAP_EHDR);
+	elf_header(&elf)->e_ident[EI_DATA] ^= ELFDATA2LSB ^ ELFDATA2MSB;
+}
+
+static void test_headers_and_notes_of_the_other_byte_order_are_converted(void **state)
+{
+	static const unsigned char id[] = {1, 2, 3, 4, 5};
+
+	(void)state;
+	make();
+	elf_header(&elf)->e_machine = EM_S390;
+	turn();
+	assert_null(read_at(BASE, true));
+	assert_int_equal(image.machine.number, EM_S390);
+	assert_true(image.machine.swapped);
+	assert_int_equal(image.segments, 2);
+	assert_int_equal(image.type, ET_DYN);
+	assert_int_equal(image.bias, BASE - VADDR);
+	assert_int_equal(image.build_id_size, 5);
+	assert_memory_equal(image.build_id, id, 5);
 }
 
 static void test_every_length_and_every_flipped_byte_is_survived(void **state)
@@ -143,8 +180,8 @@ static void test_notes_whose_sizes_lie_end_the_search(void **state)
 	} bytes = {{6, 8, 1}, "fiber\0\0\0contents"};
 	static const uint32_t sizes[] = {0, 1, 17, 64, 0x7fffffff, 0xfffffffc, 0xffffffff};
 	struct room room = {0};
+	struct ins_notes notes;
 	struct ins_note note;
-	uint64_t at;
 	size_t i, k;
 
 	(void)state;
@@ -155,9 +192,8 @@ static void test_notes_whose_sizes_lie_end_the_search(void **state)
 
 			bytes.nh.n_namesz = sizes[i];
 			bytes.nh.n_descsz = sizes[k];
-			at = BASE;
-			while (ins_note_next(room_read, &room, &at, BASE + sizeof bytes, 4,
-					     &note)) {
+			notes = (struct ins_notes){BASE, BASE + sizeof bytes, 4, false};
+			while (ins_note_next(room_read, &room, &notes, &note)) {
 				assert_in_range(note.at, BASE, BASE + sizeof bytes);
 				assert_in_range(note.size, 0, BASE + sizeof bytes - note.at);
 				assert_true(++steps < 10);
@@ -165,8 +201,8 @@ static void test_notes_whose_sizes_lie_end_the_search(void **state)
 		}
 	}
 	/* The end is before the start, as from an overflowed sum. */
-	at = BASE;
-	assert_false(ins_note_next(room_read, &room, &at, 5, 4, &note));
+	notes = (struct ins_notes){BASE, 5, 4, false};
+	assert_false(ins_note_next(room_read, &room, &notes, &note));
 }
 
 static void test_machines_have_names(void **state)
@@ -185,6 +221,7 @@ int main(void)
 		cmocka_unit_test(test_headers_and_build_id_are_read_from_memory_and_file),
 		cmocka_unit_test(test_a_note_is_found_by_name_and_type_with_its_address),
 		cmocka_unit_test(test_foreign_files_are_named),
+		cmocka_unit_test(test_headers_and_notes_of_the_other_byte_order_are_converted),
 		cmocka_unit_test(test_every_length_and_every_flipped_byte_is_survived),
 		cmocka_unit_test(test_notes_whose_sizes_lie_end_the_search),
 		cmocka_unit_test(test_machines_have_names),

@@ -24,7 +24,7 @@ static void test_only_what_was_set_is_known(void **state)
 	(void)state;
 	ins_registers_make(&r, 0x1111, 0x2222, 0, NULL);
 	for (i = 0; i < INS_REGISTERS; i++)
-		if (!ins_port() || (i != ins_port()->sp && i != ins_port()->pc))
+		if (!ins_port(0) || (i != ins_port(0)->sp && i != ins_port(0)->pc))
 			assert_false(ins_registers_get(&r, i, &value));
 	ins_registers_set(&r, 12, 0);
 	assert_true(ins_registers_get(&r, 12, &value));
@@ -39,7 +39,7 @@ static void test_only_what_was_set_is_known(void **state)
 
 static void test_sp_and_pc_are_known_by_whatever_number_they_have(void **state)
 {
-	const struct ins_port *p = ins_port();
+	const struct ins_port *p = ins_port(0);
 	struct ins_registers r;
 
 	(void)state;
@@ -74,10 +74,10 @@ static void test_a_fiber_has_those_of_its_row_and_others(void **state)
 	struct ins_registers others;
 
 	(void)state;
-	if (!ins_port())
+	if (!ins_port(0))
 		skip();
 	ins_registers_of(&fiber, &is);
-	assert_int_equal(is.known, UINT32_C(1) << ins_port()->fp);
+	assert_int_equal(is.known, UINT32_C(1) << ins_port(0)->fp);
 	fiber.row.fp = 0;
 	ins_registers_of(&fiber, &is);
 	assert_int_equal(is.known, 0);
@@ -97,13 +97,12 @@ static void test_a_fiber_has_those_of_its_row_and_others(void **state)
 static void test_a_status_has_what_is_known_and_else_what_a_program_has(void **state)
 {
 	struct ins_registers was;
-	int64_t call;
 	unsigned i;
 
 	(void)state;
 	ins_registers_make(&was, 0x1111222233334444, 0x5555666677778888, 0x99, NULL);
 	for (i = 0; i < 16; i++)
-		if (ins_port() && i != ins_port()->sp && i != ins_port()->fp)
+		if (ins_port(0) && i != ins_port(0)->sp && i != ins_port(0)->fp)
 			ins_registers_set(&was, i, 0xa00 + i);
 	if (!ins_registers_to_status(&was, 4711, &status))
 		skip();
@@ -122,16 +121,52 @@ static void test_a_status_has_what_is_known_and_else_what_a_program_has(void **s
 		assert_int_equal(status.pr_reg[18], 0x202);	 /* eflags */
 		assert_int_equal(status.pr_reg[20], 0x2b);	 /* ss */
 		assert_int_equal(status.pr_reg[15], UINT64_MAX); /* orig_rax */
-		assert_true(ins_registers_call(&status.pr_reg, &call));
-		assert_int_equal(call, -1);
-		status.pr_reg[15] = 34;
-		assert_true(ins_registers_call(&status.pr_reg, &call));
-		assert_int_equal(call, 34);
-		/* The state after an interrupt. */
-		status.pr_reg[15] = ~UINT64_C(0xfb);
-		assert_true(ins_registers_call(&status.pr_reg, &call));
-		assert_int_equal(call, -1);
 	}
+}
+
+static void test_the_number_of_the_system_call_is_known_on_x86_64(void **state)
+{
+	uint64_t word[INS_REGISTER_WORDS] = {0};
+	int64_t call;
+
+	(void)state;
+	word[15] = 34;
+	assert_true(ins_registers_call(EM_X86_64, word, &call));
+	assert_int_equal(call, 34);
+	/* The state after an interrupt. */
+	word[15] = ~UINT64_C(0xfb);
+	assert_true(ins_registers_call(EM_X86_64, word, &call));
+	assert_int_equal(call, -1);
+	assert_false(ins_registers_call(EM_S390, word, &call));
+}
+
+static void test_registers_of_each_machine_become_words_and_come_back(void **state)
+{
+	static const unsigned machines[] = {EM_X86_64, EM_AARCH64, EM_RISCV, EM_S390};
+	uint64_t word[INS_REGISTER_WORDS];
+	struct ins_registers was;
+	size_t i;
+	unsigned k;
+
+	(void)state;
+	for (i = 0; i < sizeof machines / sizeof machines[0]; i++) {
+		const struct ins_port *port = ins_port(machines[i]);
+		const struct ins_registers none = {.machine = machines[i]};
+
+		assert_non_null(port);
+		assert_in_range(ins_registers_words(machines[i]), 16, INS_REGISTER_WORDS);
+		ins_registers_make(&was, 0x1111222233334444, 0x5555666677778888, 0x99, &none);
+		assert_int_equal(was.known, UINT32_C(1) << port->fp);
+		assert_true(ins_registers_to_words(&was, word));
+		assert_true(ins_registers_from_words(machines[i], word, &is));
+		assert_int_equal(is.pc, was.pc);
+		assert_int_equal(is.sp, was.sp);
+		for (k = 0; k < INS_REGISTERS; k++)
+			if (was.known >> k & 1)
+				assert_int_equal(is.at[k], was.at[k]);
+	}
+	assert_int_equal(ins_registers_words(EM_MIPS), 0);
+	assert_null(ins_port(EM_MIPS));
 }
 
 #if defined(__x86_64__)
@@ -166,7 +201,7 @@ static void test_the_kernel_has_them_in_the_same_places(void **state)
 	int how;
 
 	(void)state;
-	if (!ins_port())
+	if (!ins_port(0))
 		skip();
 	child = fork();
 	if (child == 0) {
@@ -182,7 +217,7 @@ static void test_the_kernel_has_them_in_the_same_places(void **state)
 	assert_in_range(is.pc, 0x1000, UINT64_MAX / 2);
 	for (i = 0; ins_machine_self() == EM_X86_64 && i < 16; i++) {
 		assert_true(ins_registers_get(&is, i, &value));
-		if (i != ins_port()->sp)
+		if (i != ins_port(0)->sp)
 			assert_int_equal(value, 100 + i);
 	}
 	kill(child, SIGKILL);
@@ -214,6 +249,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #if defined(__x86_64__)
+		cmocka_unit_test(test_the_number_of_the_system_call_is_known_on_x86_64),
+		cmocka_unit_test(test_registers_of_each_machine_become_words_and_come_back),
 		cmocka_unit_test(test_the_arguments_of_a_call_are_in_its_registers),
 #endif
 		cmocka_unit_test(test_only_what_was_set_is_known),

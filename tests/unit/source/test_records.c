@@ -13,7 +13,8 @@
 #define RECORDS UINT64_C(0x7f0000000000)
 #define MANY	40000u /* more than one piece */
 
-static struct ins_source source;
+static struct ins_modules modules;
+static struct ins_source source = {.modules = &modules};
 static struct room room;
 static struct ins_error error;
 static unsigned char *bytes;

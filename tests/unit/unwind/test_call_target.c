@@ -31,6 +31,7 @@ static int begin(void **state)
 {
 	(void)state;
 	memset(bytes, 0, sizeof bytes);
+	modules.machine.number = EM_X86_64;
 	return 0;
 }
 

@@ -8,6 +8,7 @@
 #define STACK	UINT64_C(0x13f00)
 #define CONTEXT UINT64_C(0x70000)
 
+static struct ins_modules modules;
 static struct ins_source source;
 static struct room room;
 static struct rows_record record;
@@ -32,6 +33,7 @@ static int setup(void **state)
 
 	(void)state;
 	memset(&source, 0, sizeof source);
+	source.modules = &modules;
 	memset(&room, 0, sizeof room);
 	rows_layout(&source.layout);
 	source.memory = read_room;
@@ -77,7 +79,7 @@ static void test_registers_are_taken_from_the_stack_and_popped(void **state)
 	assert_int_equal(fiber.row.stack_used, 0x100 - 40);
 	assert_ptr_equal(fiber.stack, &words[5]);
 	assert_int_equal(fiber.stack_size, sizeof words - 40);
-	if (ins_port() && ins_port()->fp == 6)
+	if (ins_port(0) && ins_port(0)->fp == 6)
 		assert_int_equal(fiber.row.fp, 0x1003);
 	/* The copied stack was enough: no other memory was read. */
 	assert_int_equal(room.reads, 0);
