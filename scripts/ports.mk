@@ -56,6 +56,18 @@ BUILD ?= build/$(ARCH)
 EMULATOR ?= qemu-$(word 3,$(call port_fields,$(ARCH)))-static -L /usr/$(CROSS)
 endif
 
+# x32 is x86-64 with addresses of 32 bits: its registers are not those of the port for i386, and its addresses not those of x86_64.
+ifeq ($(ARCH),x86_64)
+ifeq ($(shell echo '__x86_64__ __ILP32__' | $(CC) $(CFLAGS) -E -P - 2>/dev/null),1 1)
+$(error libfiber: x32 is not supported: compile with -m64, or for ARCH=i386)
+endif
+endif
+
+# GCC reports each struct with an atomic of 8 bytes, whose alignment GCC 10 did not know. libfiber.a is compiled by one compiler.
+ifeq ($(ARCH),i386)
+CFLAGS += -Wno-psabi
+endif
+
 # The tests of libfiber itself. Those of the tools and of the other libraries need libraries of the other machine.
 PORT_ROOMS := base context core io layout life poll runtime sched service stack sync wait watch wire
 PORT_ALL = $(foreach r,$(PORT_ROOMS),$(wildcard tests/unit/$(r)/*.c)) $(ARCH_TEST_SRC) \
