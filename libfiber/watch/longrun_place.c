@@ -43,8 +43,8 @@ static bool is_returned_to(struct fib_os_pipe *pipe, uint64_t address)
 enum fib_longrun_sure fib_longrun_place(const struct fib_longrun_event *e, struct fib_os_pipe *pipe,
 					struct fib_os_place *ret, uint64_t *ret_function)
 {
-	const uint32_t words = e->stack_size / sizeof(uint64_t);
-	uint64_t word;
+	const uint32_t words = e->stack_size / sizeof(uintptr_t);
+	uintptr_t word;
 	uint32_t i;
 
 	*ret_function = 0;

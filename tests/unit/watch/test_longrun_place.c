@@ -54,8 +54,10 @@ static int start(void **state)
 	return 0;
 }
 
-static void push(uint64_t word)
+static void push(uint64_t address)
 {
+	const uintptr_t word = (uintptr_t)address;
+
 	memcpy(event.stack + event.stack_size, &word, sizeof word);
 	event.stack_size += sizeof word;
 }
