@@ -3,7 +3,7 @@
 
 DEBIAN_PACKAGES := gcc g++ libc6-dev pkg-config libunwind-dev libdw-dev libelf-dev libjansson-dev libncurses-dev \
 	libiberty-dev libssl-dev libzstd-dev liblzma-dev zlib1g-dev libcmocka-dev libhttp-parser-dev liburing-dev \
-	libboost-context-dev systemtap-sdt-dev gdb lldb elfutils debuginfod binutils util-linux bash zstd xz-utils gzip \
+	libboost-context-dev systemtap-sdt-dev gdb lldb elfutils debuginfod binutils lld util-linux bash zstd xz-utils gzip \
 	systemd clang libclang-rt-dev clang-format clang-tidy cppcheck mandoc chromium tidy python3 python3-jsonschema prometheus \
 	libmicrohttpd-dev node-d3 zsh fish graphviz valgrind musl-tools openssl curl libhiredis-dev redis-server libpq-dev postgresql libcurl4-openssl-dev nginx-light \
 	golang-go pbzip2 tinyproxy-bin stunnel4 iperf nbdkit libnbd-bin \

@@ -62,6 +62,11 @@ ROWS = [
     Row("no-cf-protection", "-g -O2 -fcf-protection=none"),
     Row("hardened", "-g -O2 -fstack-protector-all -fstack-clash-protection -D_FORTIFY_SOURCE=2"),
     Row("clang", "-g -O2", cc="clang"),
+    Row("clang-O0", "-g -O0", cc="clang"),
+    Row("fortified", "-g -O2 -D_FORTIFY_SOURCE=3"),
+    Row("gold", "-g -O2", link="-pie -fuse-ld=gold"),
+    Row("lld", "-g -O2", link="-pie -fuse-ld=lld"),
+    Row("lld-stripped", "-g -O2", link="-pie -fuse-ld=lld", names="", files="strip"),
     Row("deleted", "-g -O2", files="delete"),
     Row("replaced", "-g -O2", files="replace"),
 ]
