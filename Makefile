@@ -22,6 +22,7 @@
 # make bench             compare libfiber with its peers; also bench-instructions, bench-http, ... (scripts/bench.mk)
 # make deps-bench        install the packages of these peers
 # make install           install below PREFIX=/usr/local, into DESTDIR=; make uninstall removes it
+# make dist              make the release tarball, build/libfiber-VERSION.tar.gz (scripts/dist.mk)
 # make compile_commands.json    write the compilation database for clangd and clang-tidy
 # make clean             remove build/
 #
@@ -74,7 +75,7 @@ PLAIN_BUILD := $(if $(SAN),$(if $(filter build/$(SAN),$(BUILD)),build,$(BUILD).p
 PLAIN_TOOLS := $(if $(filter thread,$(SAN)),fiberctl fibertrace)
 PREFIX ?= /usr/local
 CC     ?= cc
-VERSION := 0.1.0
+VERSION := 0.2.0
 comma := ,
 
 # make prints one short line per file; with V=1 the commands; with -s nothing. A recipe starts with $(call say,CC,FILE) and has
@@ -362,6 +363,7 @@ include scripts/ruby.mk
 include scripts/kqueue.mk
 include scripts/check.mk
 include scripts/install.mk
+include scripts/dist.mk
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
 .SECONDARY:

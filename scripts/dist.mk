@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: MIT
+#
+# dist.mk - what a release consists of
+#
+# make dist             build/libfiber-VERSION.tar.gz: the files of the commit HEAD; the same commit gives the same bytes
+
+.PHONY: dist
+dist:
+	$(call say,DIST,$(BUILD)/libfiber-$(VERSION).tar.gz)
+	@mkdir -p $(BUILD)
+	@git rev-parse --verify -q HEAD >/dev/null || { echo "make dist: this tree is no git checkout" >&2; exit 1; }
+	$(Q)git archive --format=tar --prefix=libfiber-$(VERSION)/ HEAD >$(BUILD)/libfiber-$(VERSION).tar
+	$(Q)gzip -9nf $(BUILD)/libfiber-$(VERSION).tar
