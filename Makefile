@@ -149,7 +149,7 @@ CMOCKA := $(if $(CROSS),,-lcmocka)
 HARNESS_CLI_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/harness/cli/*.c))
 # Examples of tests are linked with libfiber-test (scripts/explore.mk).
 TEST_EXAMPLE_SRC := $(wildcard examples/2?_test.c examples/2?_test_*.c)
-EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(filter-out $(TEST_EXAMPLE_SRC) $(if $(GC),,examples/28_gc.c),$(wildcard examples/*.c)))
+EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(filter-out $(TEST_EXAMPLE_SRC) $(if $(GC),,examples/28_gc.c),$(wildcard examples/*.c))) $(BUILD)/examples/raii
 
 # Libraries that a program linked with an archive of libfiber needs too.
 LIB_LIBS := $(if $(filter uring,$(URING)),$(shell pkg-config --libs liburing)) $(KQUEUE_LIBS) $(PORT_LIBS)
@@ -296,6 +296,14 @@ $(BUILD)/examples/%: examples/%.c $(BUILD)/lib/libfiber.a
 
 # A collector for 28_gc.
 EXAMPLE_LIBS_28_gc := -lgc
+
+# In C++, functions of C hide constructors of the same name.
+$(BUILD)/examples/raii: examples/raii.cpp $(BUILD)/lib/libfiber.a
+	$(call say,CXX,$(call compiled))
+	@mkdir -p $(@D) $(BUILD)/obj/examples
+	$(Q)$(CXX) $(CPPFLAGS) $(PUB_INC) $(CXXFLAGS) -Wno-shadow $(HARDENING) $(SANFLAGS) -MMD -MP \
+		-MF $(BUILD)/obj/examples/raii.d -o $@ $< \
+		$(LDFLAGS) $(BUILD)/lib/libfiber.a $(LIB_LIBS)
 
 include scripts/plugins.mk
 include scripts/adapters.mk

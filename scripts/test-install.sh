@@ -284,8 +284,9 @@ examples_build() {
 	PKG_CONFIG_PATH=$prefix/lib/pkgconfig
 	export PKG_CONFIG_PATH
 	"$make" -n -C examples OUT="$tmp/examples" CC="$cc" >"$tmp/make" &&
-		[ "$(grep -c -e ' -fstack-clash-protection ' "$tmp/make")" = "$(find examples -name '*.c' | wc -l)" ] &&
-		"$make" -s -C examples OUT="$tmp/examples" CC="$cc" "$tmp/examples/01_hello" "$tmp/examples/15_backtrace" &&
+		[ "$(grep -c -e ' -fstack-clash-protection ' "$tmp/make")" = "$(find examples -name '*.c' -o -name '*.cpp' | wc -l)" ] &&
+		"$make" -s -C examples OUT="$tmp/examples" CC="$cc" "$tmp/examples/01_hello" "$tmp/examples/15_backtrace" "$tmp/examples/raii" &&
+		[ "$(LD_LIBRARY_PATH=$prefix/lib timeout 20 "$tmp/examples/raii")" = "left early, total 6" ] &&
 		LD_LIBRARY_PATH=$prefix/lib timeout 20 "$tmp/examples/01_hello"
 	said=$?
 	unset PKG_CONFIG_PATH

@@ -70,6 +70,7 @@ static const struct example {
 		     "1 + 4 + ... + 100 = 385\n"
 		     "1 + 4 + ... + 100 = 385\n"},
 	{"28_gc", "1000 lists of 100 nodes are intact\ncollected: yes\n"},
+	{"raii", "left early, total 6\n"},
 };
 #define EXAMPLES (sizeof(examples) / sizeof(examples[0]))
 
