@@ -21,7 +21,9 @@
 # make why-healthy       ask `why` COUNT=1000 times about each of 30 programs without a fault, LANES=4 at a time
 # make bench             compare libfiber with its peers; also bench-instructions, bench-http, ... (scripts/bench.mk)
 # make deps-bench        install the packages of these peers
-# make install           install below PREFIX=/usr/local, into DESTDIR=; make uninstall removes it
+# make install           install below PREFIX=/usr/local, into DESTDIR=; make uninstall removes it. LIBDIR=PREFIX/lib: the folder
+#                        of the libraries; the same value when it is built and when it is installed
+# make install-lib       install only libfiber and libfiber-posix, which need nothing but the C library and liburing
 # make dist              make the release tarball, build/libfiber-VERSION.tar.gz (scripts/dist.mk)
 # make compile_commands.json    write the compilation database for clangd and clang-tidy
 # make clean             remove build/
@@ -74,6 +76,9 @@ BUILD  ?= build$(if $(SAN),/$(SAN))
 PLAIN_BUILD := $(if $(SAN),$(if $(filter build/$(SAN),$(BUILD)),build,$(BUILD).plain),$(BUILD))
 PLAIN_TOOLS := $(if $(filter thread,$(SAN)),fiberctl fibertrace)
 PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
+# Where a tool in PREFIX/bin looks for a library that it preloads, unless that is in ../lib.
+TOOL_LIBDIR := $(patsubst $(PREFIX)/%,../%,$(LIBDIR))
 CC     ?= cc
 VERSION := 0.2.0
 comma := ,

@@ -19,22 +19,27 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FOLDER	"../lib"
 #define POSIX	"libfiber-posix.so.0"
 #define LIBRARY "libfiber.so.0"
 
-/* The library in the folder beside that of fiberize. */
+/* The library in the folder beside that of fiberize, or where make install puts it. */
 static bool beside(const char *name, char ret[PATH_MAX])
 {
+	static const char *const folders[] = {"../lib", FIBER_LIBDIR};
 	char self[PATH_MAX], path[2 * PATH_MAX];
 	const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
 
 	if (n < 0)
 		return false;
 	self[n] = 0;
-	*strrchr(self, '/') = 0;
-	snprintf(path, sizeof path, "%s/" FOLDER "/%s", self, name);
-	return realpath(path, ret) != NULL;
+	strrchr(self, '/')[1] = 0;
+	for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+		snprintf(path, sizeof path, "%s%s/%s", folders[i][0] == '/' ? "" : self, folders[i],
+			 name);
+		if (realpath(path, ret))
+			return true;
+	}
+	return false;
 }
 
 /* The library that the loader finds. */
@@ -51,8 +56,7 @@ static void find(const char *name, char ret[PATH_MAX])
 {
 	if (!beside(name, ret) && !installed(name, ret))
 		fiberize_refuse(FIBERIZE_FAILED, name,
-				"not in " FOLDER
-				" beside fiberize, and the loader does not find it");
+				"not in ../lib beside fiberize, and the loader does not find it");
 	if (strpbrk(ret, " :"))
 		fiberize_refuse(FIBERIZE_FAILED, ret,
 				"the loader preloads no path with a blank or a colon; install it "

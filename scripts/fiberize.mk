@@ -6,6 +6,7 @@ FIBERIZE_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard fiberize/*.c)) \
 	$(addprefix $(BUILD)/obj/inspect/text/,duration.o strbuf.o escape.o)
 
 $(BUILD)/obj/fiberize/%.o: CPPFLAGS += -I.
+$(BUILD)/obj/fiberize/environment.o $(BUILD)/obj/libfiber-test/fibertest/main.o: CPPFLAGS += -DFIBER_LIBDIR='"$(TOOL_LIBDIR)"'
 
 $(BUILD)/bin/fiberize: $(FIBERIZE_OBJ)
 	$(call say,LD,$@)

@@ -68,6 +68,8 @@ installed_as_listed() {
 		echo ./lib/pkgconfig/libfiber-backtrace.pc
 		echo ./lib/pkgconfig/libfiber-tls.pc
 		echo ./lib/pkgconfig/libfiber.pc
+		echo ./lib/cmake/libfiber/libfiber-config.cmake
+		echo ./lib/cmake/libfiber/libfiber-config-version.cmake
 		echo ./share/bash-completion/completions/fiberctl
 		echo ./share/bash-completion/completions/fibertrace
 		echo ./share/bash-completion/completions/fiberize

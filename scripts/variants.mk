@@ -55,10 +55,10 @@ VARIANTS_BUILT = $(foreach v,$(VARIANTS),$(if $(wildcard $(BUILD_OF_$(v))/lib/li
 
 # install_variant NAME: the shell commands; libfiber.pc must be installed.
 install_variant = \
-	$(INSTALL) -m 644 $(BUILD_OF_$(1))/lib/libfiber-$(1).a $(DEST)/lib && \
-	$(INSTALL) -m 755 $(BUILD_OF_$(1))/lib/libfiber-$(1).so.0 $(DEST)/lib && \
-	ln -sf libfiber-$(1).so.0 $(DEST)/lib/libfiber-$(1).so && \
+	$(INSTALL) -m 644 $(BUILD_OF_$(1))/lib/libfiber-$(1).a $(LIB_DEST) && \
+	$(INSTALL) -m 755 $(BUILD_OF_$(1))/lib/libfiber-$(1).so.0 $(LIB_DEST) && \
+	ln -sf libfiber-$(1).so.0 $(LIB_DEST)/libfiber-$(1).so && \
 	sed -e 's|^Name: .*|&-$(1)|' -e 's|^Description: .*|& (for programs with -fsanitize=$(SAN_OF_$(1)))|' \
-		-e 's|-lfiber\b|&-$(1)|' $(DEST)/lib/pkgconfig/libfiber.pc >$(DEST)/lib/pkgconfig/libfiber-$(1).pc
-variant_files = $(foreach v,asan tsan,$(addprefix $(DEST)/lib/,libfiber-$(v).a libfiber-$(v).so libfiber-$(v).so.0 \
+		-e 's|-lfiber\b|&-$(1)|' $(LIB_DEST)/pkgconfig/libfiber.pc >$(LIB_DEST)/pkgconfig/libfiber-$(1).pc
+variant_files = $(foreach v,asan tsan,$(addprefix $(LIB_DEST)/,libfiber-$(v).a libfiber-$(v).so libfiber-$(v).so.0 \
 	pkgconfig/libfiber-$(v).pc))

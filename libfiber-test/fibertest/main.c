@@ -24,7 +24,7 @@
 #include "preload/preload.h"
 
 #define NAME	"fibertest"
-#define LIBRARY "/../lib/libfiber-test.so"
+#define LIBRARY "libfiber-test.so"
 
 static const char usage[] = "Usage: %s [OPTION]... [--] PROGRAM [ARG]...\n"
 			    "Explore a program that is linked with libfiber.so: each schedule is a "
@@ -44,29 +44,43 @@ static void set_number(const char *name, int value)
 		fib_refuse(NAME, name, strerror(errno));
 }
 
+/* The path of the library in the build folder's lib, or where it is installed. */
+static void find(char ret[PATH_MAX])
+{
+	static const char *const folders[] = {"../lib", FIBER_LIBDIR};
+	char self[PATH_MAX], path[2 * PATH_MAX];
+	const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+	char *slash;
+
+	if (n < 0)
+		fib_refuse(NAME, "/proc/self/exe", strerror(errno));
+	self[n] = 0;
+	slash = strrchr(self, '/');
+	if (slash)
+		*slash = 0;
+	for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+		if (folders[i][0] == '/')
+			snprintf(path, sizeof path, "%s/" LIBRARY, folders[i]);
+		else
+			snprintf(path, sizeof path, "%s/%s/" LIBRARY, self, folders[i]);
+		if (realpath(path, ret))
+			return;
+	}
+	fib_refuse(NAME, path, strerror(errno));
+}
+
 /* Put the library before what is preloaded already. */
 static void preload(void)
 {
 	const char *before = getenv("LD_PRELOAD");
-	char self[PATH_MAX], path[PATH_MAX + sizeof LIBRARY], *list;
-	const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-	char *slash;
+	char path[PATH_MAX], *list;
 
-	if (n >= 0)
-		self[n] = 0;
-	else
-		fib_refuse(NAME, "/proc/self/exe", strerror(errno));
-	slash = strrchr(self, '/');
-	if (slash)
-		*slash = 0;
-	snprintf(path, sizeof path, "%s" LIBRARY, self);
-	if (!realpath(path, self))
-		fib_refuse(NAME, path, strerror(errno));
-	if (strpbrk(self, " :"))
+	find(path);
+	if (strpbrk(path, " :"))
 		fib_refuse(
-			NAME, self,
+			NAME, path,
 			"the loader takes no path with a blank or a colon; install it elsewhere");
-	if (asprintf(&list, "%s%s%s", self, before && *before ? ":" : "", before ? before : "") < 0)
+	if (asprintf(&list, "%s%s%s", path, before && *before ? ":" : "", before ? before : "") < 0)
 		fib_refuse(NAME, "LD_PRELOAD", strerror(ENOMEM));
 	setenv("LD_PRELOAD", list, 1);
 	free(list);
