@@ -8,7 +8,7 @@ set -u
 
 # lacking: print the programs and libraries that this system does not have
 lacking() {
-	for program in cc c++ pkg-config gdb gcore lldb debuginfod chromium zstd xz gzip strip setarch bash clang-format clang-tidy cppcheck mandoc python3 zsh fish dot valgrind openssl curl nginx prometheus promtool; do
+	for program in cc c++ pkg-config gdb gcore lldb debuginfod chromium zstd xz gzip strip setarch bash clang-format clang-tidy cppcheck mandoc python3 zsh fish dot valgrind openssl curl nginx prometheus promtool cmake meson cmark-gfm; do
 		command -v $program >/dev/null 2>&1 || echo $program
 	done
 	for library in libunwind-generic libdw libelf jansson ncursesw libzstd liblzma zlib cmocka liburing libssl libmicrohttpd; do
