@@ -25,6 +25,7 @@
 #                        of the libraries; the same value when it is built and when it is installed
 # make install-lib       install only libfiber and libfiber-posix, which need nothing but the C library and liburing
 # make dist              make the release tarball, build/libfiber-VERSION.tar.gz (scripts/dist.mk)
+# make html              write the guides and the manual as one site, build/html
 # make compile_commands.json    write the compilation database for clangd and clang-tidy
 # make clean             remove build/
 #

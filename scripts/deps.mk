@@ -8,7 +8,7 @@ DEBIAN_PACKAGES := gcc g++ libc6-dev pkg-config libunwind-dev libdw-dev libelf-d
 	libmicrohttpd-dev node-d3 zsh fish graphviz valgrind musl-tools openssl curl libhiredis-dev redis-server libpq-dev postgresql libcurl4-openssl-dev nginx-light \
 	golang-go pbzip2 tinyproxy-bin stunnel4 iperf nbdkit libnbd-bin \
 	libgc-dev apache2-bin libsqlite3-dev libmariadb-dev mariadb-server-core mariadb-client-core libxml2-dev libssh-dev ruby ruby-dev \
-	cmake meson
+	cmake meson cmark-gfm
 
 # The peers that `make bench` and `make bench-http` run beside libfiber, the load generator wrk, and strace, which counts
 # system calls; Go is needed by the tests, too. `make bench` needs none of them; `make bench-http` needs wrk.

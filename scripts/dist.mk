@@ -3,6 +3,7 @@
 # dist.mk - what a release consists of
 #
 # make dist             build/libfiber-VERSION.tar.gz: the files of the commit HEAD; the same commit gives the same bytes
+# make html             build/html: the guides and the manual as one site
 
 .PHONY: dist
 dist:
@@ -11,3 +12,9 @@ dist:
 	@git rev-parse --verify -q HEAD >/dev/null || { echo "make dist: this tree is no git checkout" >&2; exit 1; }
 	$(Q)git archive --format=tar --prefix=libfiber-$(VERSION)/ HEAD >$(BUILD)/libfiber-$(VERSION).tar
 	$(Q)gzip -9nf $(BUILD)/libfiber-$(VERSION).tar
+
+.PHONY: html
+html:
+	$(call say,HTML,$(BUILD)/html)
+	@mkdir -p $(BUILD)
+	$(Q)python3 -B scripts/make-html.py $(BUILD)/html $(VERSION)
