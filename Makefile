@@ -108,6 +108,8 @@ HARDENING := $(shell echo 'int x;' | $(CC) -Werror -fstack-clash-protection -x c
 WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wpointer-arith
 CFLAGS   += $(OPT) -g -std=gnu11 $(WARN) -fasynchronous-unwind-tables $(HARDENING) -pthread $(SANFLAGS) $(WERROR)
 CPPFLAGS += -D_GNU_SOURCE -DFIBER_VERSION='"$(VERSION)"' $(if $(filter kqueue,$(KQUEUE)),-idirafter $(if $(LIBKQUEUE),$(LIBKQUEUE)/include/kqueue,tests/kqueue))
+# Sanitizers know the plain functions of the C library better than the checking ones of a distribution's build.
+CPPFLAGS += $(if $(SAN),-U_FORTIFY_SOURCE)
 LDFLAGS  += -pthread $(SANFLAGS)
 
 LIB_INC  := -Ilibfiber -Ilibfiber/include -Ilibfiber/arch/$(PORT) -Ilibfiber/context/announce/$(ANNOUNCE) \

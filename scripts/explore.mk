@@ -83,6 +83,9 @@ $(BUILD)/obj/explore/lib/os/%.o: libfiber/os/% scripts/explore.mk
 	$(Q)$(CC) $(CPPFLAGS) $(EXPLORE_INC) $(CFLAGS) -fvisibility=hidden -fPIC -MMD -MP -c -o $@ $<
 	$(Q)$(OBJCOPY) $(OWN_CALLS) $(CODE_SECTION) $@
 
+# A distribution's build sets _FORTIFY_SOURCE, which defines functions of the C library as inline ones: the library defines them,
+# too, and would not see the calls of their checking forms.
+$(BUILD)/obj/libfiber-test/%.o $(BUILD)/obj/explore/lib/%.o: CPPFLAGS += -U_FORTIFY_SOURCE
 $(BUILD)/obj/libfiber-test/%.o: CPPFLAGS += $(EXPLORE_INC)
 $(BUILD)/obj/libfiber-test/%.o: CFLAGS += -fPIC
 

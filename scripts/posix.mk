@@ -15,7 +15,8 @@ POSIX_INC  := -Ilibfiber-posix/include -Ilibfiber-posix
 
 lib: $(if $(NARROW),,$(BUILD)/lib/libfiber-posix.a $(BUILD)/lib/libfiber-posix.so)
 
-$(BUILD)/obj/libfiber-posix/%.o: CPPFLAGS += $(POSIX_INC) $(LIB_INC)
+# -U_FORTIFY_SOURCE: it defines the functions of the C library that a distribution's build would have as inline ones.
+$(BUILD)/obj/libfiber-posix/%.o: CPPFLAGS += $(POSIX_INC) $(LIB_INC) -U_FORTIFY_SOURCE
 # -fno-plt: a plain thread's call asks libfiber.so whether it is in a fiber, and nothing else.
 $(BUILD)/obj/libfiber-posix/%.o: CFLAGS += -fPIC -fvisibility=hidden -fno-plt
 
