@@ -7,6 +7,7 @@
 # make ruby              build contrib/ruby, a Fiber::Scheduler for Ruby; make test-ruby, make bench-ruby
 # make demo              run the tools on a real server
 # make check             run every test; SAN=address|thread|undefined: with a sanitizer
+# make check-quick       run unit tests of libfiber that take seconds, as the Debian package does
 # make check-no-uring    run the tests that differ without liburing, built without it
 # make check-kqueue      run the tests that wait for descriptors over kqueue(2), with tests/kqueue or LIBKQUEUE=
 # make tidy              run the formatter and the linters
@@ -21,11 +22,13 @@
 # make why-healthy       ask `why` COUNT=1000 times about each of 30 programs without a fault, LANES=4 at a time
 # make bench             compare libfiber with its peers; also bench-instructions, bench-http, ... (scripts/bench.mk)
 # make deps-bench        install the packages of these peers
+# make deps-packages     install what the tests of packages need
 # make install           install below PREFIX=/usr/local, into DESTDIR=; make uninstall removes it. LIBDIR=PREFIX/lib: the folder
 #                        of the libraries; the same value when it is built and when it is installed
 # make install-lib       install only libfiber and libfiber-posix, which need nothing but the C library and liburing
 # make dist              make the release tarball, build/libfiber-VERSION.tar.gz (scripts/dist.mk)
 # make html              write the guides and the manual as one site, build/html
+# make test-packages     build the packages of Debian and RPM, and install, test, upgrade and purge them in a new root
 # make compile_commands.json    write the compilation database for clangd and clang-tidy
 # make clean             remove build/
 #
@@ -48,12 +51,12 @@
 include scripts/deps.mk
 include scripts/ports.mk
 
-ifneq ($(filter deps deps-bench deps-ports,$(MAKECMDGOALS)),)
+ifneq ($(filter deps deps-bench deps-ports deps-packages,$(MAKECMDGOALS)),)
 # make looks for compilers and libraries while it reads a makefile. So a second make, started after the packages are
 # installed, builds the other goals.
-AFTER_DEPS := $(filter-out deps deps-bench deps-ports,$(MAKECMDGOALS))
+AFTER_DEPS := $(filter-out deps deps-bench deps-ports deps-packages,$(MAKECMDGOALS))
 .PHONY: $(AFTER_DEPS)
-$(AFTER_DEPS): $(filter deps deps-bench deps-ports,$(MAKECMDGOALS))
+$(AFTER_DEPS): $(filter deps deps-bench deps-ports deps-packages,$(MAKECMDGOALS))
 	@$(MAKE) --no-print-directory $@
 else
 

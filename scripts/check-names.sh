@@ -22,7 +22,7 @@ check_text() (
 	cd "$1" || exit 1
 	# shellcheck disable=SC2046 # no file name of this project contains a blank
 	awk -f "$scripts/strip.awk" -f "$scripts/names.awk" $(
-		find libfiber libfiber-backtrace libfiber-posix libfiber-tls libfiber-win32 libfiber-test inspect tool fiberctl fibertrace fiberize fixtures examples bench tests scripts man docs \
+		find libfiber libfiber-backtrace libfiber-posix libfiber-tls libfiber-win32 libfiber-test inspect tool fiberctl fibertrace fiberize fixtures examples bench tests scripts man docs packaging debian \
 			Makefile README.md .ci .clang-tidy -type f 2>/dev/null | sort
 	)
 )

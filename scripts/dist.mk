@@ -4,6 +4,7 @@
 #
 # make dist             build/libfiber-VERSION.tar.gz: the files of the commit HEAD; the same commit gives the same bytes
 # make html             build/html: the guides and the manual as one site
+# make test-packages [PARTS="build lint again root rpm"]    build the packages and use them in a new root; needs root, takes many minutes
 
 .PHONY: dist
 dist:
@@ -18,3 +19,7 @@ html:
 	$(call say,HTML,$(BUILD)/html)
 	@mkdir -p $(BUILD)
 	$(Q)python3 -B scripts/make-html.py $(BUILD)/html $(VERSION)
+
+.PHONY: test-packages
+test-packages:
+	@scripts/test-packages.sh $(PARTS)

@@ -61,6 +61,8 @@ refuses() {
 }
 
 prove "NEWS begins with the version of the Makefile" one_version NEWS 's/^libfiber \([0-9.]*\) .*/\1/p'
+prove "and so does debian/changelog" one_version debian/changelog 's/^libfiber (\([0-9.]*\)).*/\1/p'
+prove "and the RPM spec has it" one_version packaging/libfiber.spec 's/^Version: *//p'
 prove "make dist makes the same bytes twice" same_twice
 prove "the tarball has every file of the commit and no other" every_file
 prove "the tarball builds without git" eval '(builds)'
