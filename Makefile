@@ -160,7 +160,7 @@ CMOCKA := $(if $(CROSS),,-lcmocka)
 HARNESS_CLI_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/harness/cli/*.c))
 # Examples of tests are linked with libfiber-test (scripts/explore.mk).
 TEST_EXAMPLE_SRC := $(wildcard examples/2?_test.c examples/2?_test_*.c)
-EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(filter-out $(TEST_EXAMPLE_SRC) $(if $(GC),,examples/28_gc.c),$(wildcard examples/*.c))) $(BUILD)/examples/raii
+EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(filter-out $(TEST_EXAMPLE_SRC) $(if $(GC),,examples/26_gc.c),$(wildcard examples/*.c))) $(BUILD)/examples/raii
 
 # Libraries that a program linked with an archive of libfiber needs too.
 LIB_LIBS := $(if $(filter uring,$(URING)),$(shell pkg-config --libs liburing)) $(KQUEUE_LIBS) $(PORT_LIBS)
@@ -305,8 +305,8 @@ $(BUILD)/examples/%: examples/%.c $(BUILD)/lib/libfiber.a
 	$(Q)$(CC) $(CPPFLAGS) $(PUB_INC) $(CFLAGS) -MMD -MP -MF $(BUILD)/obj/examples/$*.d -o $@ $< \
 		$(LDFLAGS) $(EXAMPLE_LIBS_$*) $(BUILD)/lib/libfiber.a $(LIB_LIBS)
 
-# A collector for 28_gc.
-EXAMPLE_LIBS_28_gc := -lgc
+# A collector for 26_gc.
+EXAMPLE_LIBS_26_gc := -lgc
 
 # In C++, functions of C hide constructors of the same name.
 $(BUILD)/examples/raii: examples/raii.cpp $(BUILD)/lib/libfiber.a

@@ -15,7 +15,7 @@ SINGLE_NOT_CARRIERS := system/test_bind system/test_crowd system/test_idle_hook 
 	unit/poll/test_choose unit/sched/test_carrier unit/sched/test_counters unit/sched/test_running unit/sched/test_fair \
 	unit/sched/test_idle unit/sched/test_late unit/sched/test_ready unit/sched/test_recorder unit/sched/test_switch unit/sched/test_turn \
 	unit/watch/test_crowd unit/watch/test_longrun unit/watch/test_longrun_sample unit/watch/test_profile unit/watch/test_stats unit/watch/test_tick
-SINGLE_NOT_CARRIERS += system/test_gc_stop system/test_gc_ranges system/test_gc_hooks system/test_gc_boehm system/test_guards unit/sched/test_trim $(filter-out unit/service/test_objects,$(patsubst tests/%.c,%,$(wildcard tests/unit/service/test_*.c)))
+SINGLE_NOT_CARRIERS += system/test_gc_stop system/test_gc_boehm unit/core/test_hooks unit/runtime/test_gc unit/runtime/test_gc_roots unit/watch/test_halt system/test_guards unit/sched/test_trim $(filter-out unit/service/test_objects,$(patsubst tests/%.c,%,$(wildcard tests/unit/service/test_*.c)))
 # They measure how long a poller waits, which is real time.
 SINGLE_NOT_CLOCK := unit/poll/test_epoll unit/poll/test_poll unit/poll/test_uring unit/poll/test_kqueue unit/poll/test_kqueue_queue
 # They fork, or end processes.

@@ -3,7 +3,7 @@
 #ifndef SYSTEM_GC_FIND_H
 #define SYSTEM_GC_FIND_H
 
-#include "carriers.h"
+#include "tests/system/carriers.h"
 
 #define KIND(kind) (1u << FIBER_GC_##kind)
 

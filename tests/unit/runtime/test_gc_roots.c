@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_gc_ranges.c - every place where libfiber keeps a value of the program is in a root range
+ * test_gc_roots.c - every place where libfiber keeps a value of the program is in a root range
  *
  * Each test hides a value that exists nowhere else, and looks for it from a thread that is no carrier.
  */
-#include "gc_find.h"
+#include "tests/system/gc_find.h"
 
 #include <errno.h>
 #include <poll.h>

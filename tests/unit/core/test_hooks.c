@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_gc_hooks.c - a collector hears of each fiber and of each thread of libfiber, at both ends */
-#include "carriers.h"
+/* test_hooks.c - a collector hears of each fiber and of each thread of libfiber, at both ends */
+#include "tests/system/carriers.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * 28_gc.c - fibers that allocate from a garbage collector, Boehm's, and never free
+ * 26_gc.c - fibers that allocate from a garbage collector, Boehm's, and never free
  *
  * The collector finds threads' stacks by itself. It is told four things: each thread of libfiber when it
  * begins, when to stop and continue fibers, where the stacks of carriers end, and the roots in fibers.
