@@ -104,8 +104,10 @@ int to_core_core(struct to_core *t, const char *path)
 	rc = ins_core_parts_core(&core, t->stacks_only, &part);
 	if (rc == 0)
 		rc = ins_core_writer_begin(&t->writer, t->fd, part, core.loads);
-	if (rc == 0)
+	if (rc == 0) {
+		t->writer.machine = core.machine;
 		rc = ins_core_copy_core(&t->writer, &core);
+	}
 	if (rc == 0)
 		rc = to_core_fibers(t, false);
 	if (rc == 0)

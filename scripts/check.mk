@@ -54,7 +54,14 @@ GENERIC := $(BUILD)/generic/bin/crowd
 # Programs that the tests need without a sanitizer. With its shadow memory their cores would be terabytes. It also changes
 # malloc, the depth of stacks and the location of values. The tests find these programs in $(BUILD)/plain.
 PLAIN := $(addprefix $(PLAIN_BUILD)/bin/,crowd hog spin stuck turns values values-plain $(PLAIN_TOOLS))
-crowds: $(GENERIC) $(if $(SAN),plain)
+# crowd for each other machine that has a port and whose compiler is installed: the tools read its cores. An emulator's core has
+# no list of files, so the program is linked statically.
+MACHINE_CROWDS := $(if $(SAN)$(CROSS),,$(foreach m,aarch64 riscv64 s390x,$(if $(and $(wildcard libfiber/arch/$(m)/frame.h), \
+	$(shell command -v $(m)-linux-gnu-gcc)),$(BUILD)/$(m)/bin/crowd)))
+$(MACHINE_CROWDS): $(BUILD)/%/bin/crowd: always
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/$* ARCH=$* SAN= CC=$*-linux-gnu-gcc AR=$*-linux-gnu-ar LD=$*-linux-gnu-ld \
+		OBJCOPY=$*-linux-gnu-objcopy LDFLAGS="-pthread -static -Wl,--no-warnings" $@
+crowds: $(GENERIC) $(MACHINE_CROWDS) $(if $(SAN),plain)
 $(GENERIC): always
 	@$(MAKE) --no-print-directory BUILD=$(@:/bin/crowd=) ARCH=generic $@
 plain: $(BARE)

@@ -23,6 +23,7 @@
 
 #include <fiber/fiber.h>
 
+#include "inspect/corefile/status_note.h"
 #include "inspect/unwind/resume.h"
 
 #define OFFSET(member) offsetof(struct fib_row, member), sizeof(((struct fib_row *)0)->member)
@@ -294,14 +295,16 @@ int ins_core_fibers_name(struct ins_core_fibers *f, const char *name)
 
 	memset(info.pr_fname, 0, sizeof info.pr_fname);
 	memcpy(info.pr_fname, name, strnlen(name, sizeof info.pr_fname - 1));
+	ins_status_note_swap_process(f->w->machine, &info);
 	return ins_core_writer_note(f->w, "CORE", NT_PRPSINFO, &info, sizeof info);
 }
 
 int ins_core_fibers_notes(struct ins_core_fibers *f)
 {
+	const struct ins_registers none = {.machine = f->w->machine.number};
+	unsigned char status[INS_STATUS_NOTE_MOST];
 	struct ins_registers registers;
-	struct elf_prstatus status;
-	size_t i;
+	size_t i, size;
 	int rc = 0;
 
 	for (i = 0; rc == 0 && i < f->count; i++) {
@@ -309,13 +312,14 @@ int ins_core_fibers_notes(struct ins_core_fibers *f)
 
 		if (!one->thread)
 			continue;
-		ins_registers_make(&registers, one->pc, one->sp, one->fp, one->others);
-		if (!ins_registers_to_status(&registers, one->thread, &status))
+		ins_registers_make(&registers, one->pc, one->sp, one->fp,
+				   one->others ? one->others : &none);
+		size = ins_status_note_make(f->w->machine, &registers, one->thread, status);
+		if (!size)
 			return -ENOTSUP;
 		rc = ins_core_fibers_name(f, one->name);
 		if (rc == 0)
-			rc = ins_core_writer_note(f->w, "CORE", NT_PRSTATUS, &status,
-						  sizeof status);
+			rc = ins_core_writer_note(f->w, "CORE", NT_PRSTATUS, status, size);
 	}
 	return rc;
 }

@@ -22,6 +22,9 @@
 
 #define PAGE	   4096u
 #define NOTES_ROOM (1u << 18)
+#define LITTLE	   (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+#define MINE	   (LITTLE ? ELFDATA2LSB : ELFDATA2MSB)
+#define THEIRS	   (LITTLE ? ELFDATA2MSB : ELFDATA2LSB)
 
 static int put(const struct ins_core_writer *w, uint64_t at, const void *buf, size_t size)
 {
@@ -50,6 +53,7 @@ int ins_core_writer_begin(struct ins_core_writer *ret, int fd, struct ins_core_p
 
 	memset(ret, 0, sizeof *ret);
 	ret->fd = fd;
+	ret->machine.number = (uint16_t)ins_machine_self();
 	ret->part = part;
 	ret->parts = parts;
 	ret->notes = malloc(NOTES_ROOM);
@@ -215,6 +219,8 @@ int ins_core_writer_note(struct ins_core_writer *w, const char *name, uint32_t t
 		return -EINVAL;
 	memcpy(named, &head, sizeof head);
 	memcpy(named + sizeof head, name, head.n_namesz);
+	if (w->machine.swapped)
+		ins_swap_members(named, INS_SWAP_NHDR);
 	rc = ins_core_writer_notes(w, named, sizeof head + ((head.n_namesz + 3) & ~3u));
 	if (rc == 0)
 		rc = ins_core_writer_notes(w, contents, size);
@@ -232,8 +238,12 @@ struct table {
 
 static int put_header(struct table *t, const Elf64_Phdr *ph)
 {
-	int rc = put(t->w, t->at, ph, sizeof *ph);
+	Elf64_Phdr header = *ph;
+	int rc;
 
+	if (t->w->machine.swapped)
+		ins_swap_members(&header, INS_SWAP_PHDR);
+	rc = put(t->w, t->at, &header, sizeof header);
 	t->at += sizeof *ph;
 	t->count++;
 	return rc;
@@ -328,12 +338,12 @@ static int put_ends(const struct ins_core_writer *w, size_t segments)
 {
 	const bool elsewhere = segments >= PN_XNUM;
 	const uint64_t after = sizeof(Elf64_Ehdr) + segments * sizeof(Elf64_Phdr);
-	const Elf64_Shdr counts = {.sh_info = (uint32_t)segments, .sh_size = 1};
-	const Elf64_Ehdr eh = {
-		.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
-			    EV_CURRENT},
+	Elf64_Shdr counts = {.sh_info = (uint32_t)segments, .sh_size = 1};
+	Elf64_Ehdr eh = {
+		.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
+			    w->machine.swapped ? THEIRS : MINE, EV_CURRENT},
 		.e_type = ET_CORE,
-		.e_machine = (uint16_t)ins_machine_self(),
+		.e_machine = w->machine.number,
 		.e_version = EV_CURRENT,
 		.e_phoff = sizeof(Elf64_Ehdr),
 		.e_ehsize = sizeof(Elf64_Ehdr),
@@ -343,8 +353,13 @@ static int put_ends(const struct ins_core_writer *w, size_t segments)
 		.e_shentsize = elsewhere ? sizeof(Elf64_Shdr) : 0,
 		.e_shnum = elsewhere ? 1 : 0,
 	};
-	int rc = elsewhere ? put(w, after, &counts, sizeof counts) : 0;
+	int rc;
 
+	if (w->machine.swapped) {
+		ins_swap_members(&counts, INS_SWAP_SHDR);
+		ins_swap_members(&eh, INS_SWAP_EHDR);
+	}
+	rc = elsewhere ? put(w, after, &counts, sizeof counts) : 0;
 	return rc == 0 ? put(w, 0, &eh, sizeof eh) : rc;
 }
 

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "inspect/corefile/core_late.h"
+#include "inspect/elf/machine.h"
 
 struct ins_core_part {
 	uint64_t start, end;
@@ -27,6 +28,7 @@ struct ins_core_part {
 
 struct ins_core_writer {
 	int fd;
+	struct ins_machine machine; /* of the core; at first this one */
 	struct ins_core_part *part; /* by ascending start; the caller's */
 	size_t parts;
 	struct ins_core_late late;

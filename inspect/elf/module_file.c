@@ -303,6 +303,12 @@ int ins_modules_give(struct ins_modules *modules, struct ins_module *module, con
 	if (!module->image.loaded)
 		module->known = false;
 	keep(module, path, bytes, &image);
+	if (!module->path[0] && module->file) {
+		char *name = strdup(path);
+
+		free(name ? module->path : NULL);
+		module->path = name ? name : module->path;
+	}
 	return module->bytes ? 0 : ins_error_set(error, -ENOMEM, "%s: out of memory", path);
 }
 
@@ -330,7 +336,8 @@ int ins_modules_place(struct ins_modules *modules, uint64_t phdr, const char *pa
 		return 0;
 	/* Every linker puts the program headers behind the ELF header. */
 	phdr -= sizeof(Elf64_Ehdr);
-	rc = ins_modules_add(modules, phdr, phdr + (end - low), 0, 0, path);
+	/* ins_modules_give() gives it the file, so nothing is searched for. */
+	rc = ins_modules_add(modules, phdr, phdr + (end - low), 0, 0, "");
 	ins_modules_sort(modules);
 	return rc;
 }

@@ -6,8 +6,8 @@
  * a record needs none, because every field but the texts is one number of the field's size, or an
  * array of 8-byte numbers.
  *
- * Objects are read through functions of libfiber/layout/, which know no byte order. They read either
- * the object's name, or a list of descriptors, or one number at a time. So the reader that they get
+ * Objects are read through functions of libfiber/layout/, which know no byte order. They read the
+ * object's name, or a list of descriptors, or one number at a time. So the reader that they get
  * converts what is read by its address and size.
  */
 #include "inspect/source/byte_order.h"

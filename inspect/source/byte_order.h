@@ -2,8 +2,8 @@
 /*
  * byte_order.h - convert what a program of another byte order publishes about its fibers
  *
- * The layout says which bytes of a record and of an object are numbers. All functions have no effect
- * on the bytes if the byte order is this machine's.
+ * The layout says which bytes of a record and of an object are numbers. No function changes any
+ * bytes if the byte order is this machine's.
  */
 #ifndef INS_BYTE_ORDER_H
 #define INS_BYTE_ORDER_H

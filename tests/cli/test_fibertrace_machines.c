@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_fibertrace_machines.c - cores of programs for other machines
+ *
+ * crowd is built for another machine and runs under qemu's user-mode emulator, which writes a core
+ * when a signal ends the program. That core has no list of files, so the tests name the program. The
+ * expected state of each fiber is what crowd printed.
+ */
+#include <glob.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/harness/cli/crowd.h"
+#include "tests/harness/cli/json.h"
+#include "tests/harness/watchdog.h"
+
+static char program[HARNESS_PATH], core[HARNESS_PATH];
+
+/* Run crowd for that machine (the port's and qemu's name), end it by a signal and find its core. */
+static struct crowd start(const char *machine)
+{
+	const struct harness_how how = {.folder = harness_folder(), .core = true};
+	char emulator[64], pattern[HARNESS_PATH + 32];
+	struct crowd crowd;
+	glob_t found;
+
+	snprintf(program, sizeof(program), "%s/%s/bin/crowd", harness_build(), machine);
+	if (access(program, X_OK))
+		cli_skip("no cross compiler, or no port: make deps-ports");
+	snprintf(emulator, sizeof(emulator), "/usr/bin/qemu-%s-static", machine);
+	if (access(emulator, X_OK))
+		cli_skip("no emulator: make deps-ports");
+	crowd = crowd_of(cli_start(&how, "ready ", emulator, program, "66", NULL));
+	assert_int_equal(kill(crowd.process->pid, SIGABRT), 0);
+	assert_true(harness_wait_end(crowd.process, 60));
+	snprintf(pattern, sizeof(pattern), "%s/qemu_crowd_*_%d.core", harness_folder(),
+		 crowd.process->pid);
+	assert_int_equal(glob(pattern, 0, NULL, &found), 0);
+	assert_int_equal(found.gl_pathc, 1);
+	snprintf(core, sizeof(core), "%s", found.gl_pathv[0]);
+	globfree(&found);
+	return crowd;
+}
+
+static void end(struct crowd *crowd)
+{
+	unlink(core);
+	crowd_end(crowd);
+}
+
+static void check_list(const struct crowd *crowd)
+{
+	json_t *answer = json_well(
+		cli_run("fibertrace", "list", "--core", core, "--exe", program, "--json", NULL));
+
+	assert_int_equal(json_int(answer, "total"), crowd->count);
+	for (size_t i = 0; i < crowd->count; i++)
+		crowd_agree(&crowd->members[i], json_fiber(answer, crowd->members[i].id));
+	json_decref(answer);
+}
+
+/* Every walk is whole, and its frames have names and lines. */
+static void check_walks(const struct crowd *crowd)
+{
+	const struct crowd_member *mutex = crowd_find(crowd, "mutex", "mutex-");
+	struct harness_process *p;
+	json_t *answer = json_well(
+		cli_run("fibertrace", "--each", "--core", core, "--exe", program, "--json", NULL));
+
+	crowd_walked(crowd, answer);
+	json_decref(answer);
+	p = cli_run("fibertrace", "bt", "--core", core, cli_number(mutex->id), "--exe", program,
+		    NULL);
+	cli_expect(p, 0);
+	cli_contains(p->out.bytes, "fiber_mutex_lock");
+	cli_contains(p->out.bytes, "mutex_inner");
+	cli_contains(p->out.bytes, "crowd_kinds.h:");
+	cli_contains(p->out.bytes, "member_main");
+	harness_free(p);
+}
+
+/* What gdb says of the core in which each fiber is a thread. */
+static void check_debugger(void)
+{
+	char out[HARNESS_PATH];
+	const char *const gdb[] = {"gdb-multiarch",	     "-nx",   "-batch", "-ex",
+				   "thread apply all -q bt", program, out,	NULL};
+	struct harness_process *p;
+
+	cli_expect(cli_run("fibertrace", "to-core", "--core", core, "--exe", program, "-o",
+			   harness_file(out, "fibers.core"), NULL),
+		   0);
+	if (access("/usr/bin/gdb-multiarch", X_OK))
+		cli_skip("gdb-multiarch is missing: make deps-ports");
+	p = harness_run(gdb, NULL, 60);
+	cli_contains(p->out.bytes, "fiber_mutex_lock");
+	cli_contains(p->out.bytes, "mutex_inner");
+	cli_contains(p->out.bytes, "member_main");
+	harness_free(p);
+	unlink(out);
+}
+
+static void check(const char *machine)
+{
+	struct crowd crowd = start(machine);
+
+	check_list(&crowd);
+	check_walks(&crowd);
+	check_debugger();
+	end(&crowd);
+}
+
+static void test_core_of_aarch64_lists_walks_and_opens_in_gdb(void **state)
+{
+	(void)state;
+	check("aarch64");
+}
+
+static void test_core_of_a_big_endian_machine_lists_walks_and_opens_in_gdb(void **state)
+{
+	(void)state;
+	check("s390x");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_core_of_aarch64_lists_walks_and_opens_in_gdb),
+		cmocka_unit_test(test_core_of_a_big_endian_machine_lists_walks_and_opens_in_gdb),
+	};
+
+	harness_watchdog(300);
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
