@@ -85,7 +85,7 @@ check: tests
 	@$(CC) --version | sed q >$(BUILD)/check.compiler
 	@echo '$(CHOICE)' >$(BUILD)/check.choice
 	@FIBER_BUILD='$(abspath $(BUILD))' EMULATOR='$(EMULATOR)' FIBER_LEFT_OUT='$(abspath scripts/left-out.txt)' FIBER_LEFT_OUT_PORT='$(ARCH)' \
-		RESULT='$(abspath $(BUILD))/check.result' POLLERS="$${POLLERS:-epoll poll}" \
+		RESULT='$(abspath $(BUILD))/check.result' FIBER_TEST_PATIENCE=10 LIMIT=$${LIMIT:-1200} POLLERS="$${POLLERS:-epoll poll}" \
 		scripts/run-tests.sh $(abspath $(sort $(PORT_TESTS)) $(PORT_WALK))
 else
 check: lib test-library tools fixtures examples tests crowds variants bugs $(if $(SAN),,ruby) $(if $(MODELLED),$(BUILD)/bench/model)

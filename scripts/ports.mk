@@ -48,7 +48,9 @@ OBJCOPY ?= $(CROSS)-objcopy
 ifeq ($(filter deps-ports,$(MAKECMDGOALS))$(shell command -v $(firstword $(CC))),)
 $(error libfiber: the compiler for $(ARCH), $(firstword $(CC)), is missing: run 'make deps-ports')
 endif
-SAN :=
+ifneq ($(SAN),)
+$(error libfiber: ARCH=$(ARCH): sanitizers do not run under the emulator)
+endif
 URING := no_uring
 PROBES := none
 CHECKER := none
@@ -75,8 +77,9 @@ PORT_ALL = $(foreach r,$(PORT_ROOMS),$(wildcard tests/unit/$(r)/*.c)) $(ARCH_TES
 # What depends most on the machine: the port, what is lock-free and its models, the layout that readers see, switches and waits.
 PORT_SHORT_ROOMS := base context core layout sched wait wire
 PORT_SHORT_SYSTEM := cancel chan context errno fork life locals park signals sleep stealing sync tcp timer
-# An exclusion that no other port than x86_64 has. It takes minutes under an emulator.
-PORT_SHORT_NOT := tests/unit/core/test_sole.c
+# These take minutes under an emulator: models with many states, and an exclusion that no port but x86_64 has.
+PORT_SHORT_NOT := tests/unit/core/test_sole.c tests/unit/sync/test_rwlock_model.c tests/unit/sync/test_lot_model.c \
+	tests/unit/life/test_live_count_model.c tests/unit/io/test_descriptor_model.c
 PORT_SHORT = $(filter-out $(PORT_SHORT_NOT),$(filter $(foreach r,$(PORT_SHORT_ROOMS),tests/unit/$(r)/%) tests/arch/% %_model.c \
 	$(PORT_SHORT_SYSTEM:%=tests/system/test_%.c),$(PORT_ALL)))
 CHOICE ?= all
