@@ -26,6 +26,11 @@ static inline void fib_relax(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
 	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("yield" ::: "memory");
+#elif defined(__riscv)
+	/* pause, as a number: a hint that assemblers and CPUs without Zihintpause take too. */
+	__asm__ volatile(".word 0x0100000f" ::: "memory");
 #else
 	__asm__ volatile("" ::: "memory");
 #endif
