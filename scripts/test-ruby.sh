@@ -5,7 +5,7 @@
 . "$(dirname "$0")/tap.sh"
 
 ruby_test() {
-	FIBER_BUILD=$build timeout 100 ruby -I "$build/ruby" -I contrib/ruby/lib "contrib/ruby/test/$1.rb"
+	FIBER_BUILD=$build timeout -k 5 100 ruby -I "$build/ruby" -I contrib/ruby/lib "contrib/ruby/test/$1.rb"
 }
 
 prove "a Ruby program runs on the scheduler" ruby_test test_scheduler

@@ -55,6 +55,16 @@ static VALUE hook_block(int argc, VALUE *argv, VALUE self)
 	return rb_ensure(block_body, (VALUE)&b, unregister, self);
 }
 
+/* kernel_sleep(duration = nil): for ever without one, and until #unblock in any case. */
+static VALUE hook_kernel_sleep(int argc, VALUE *argv, VALUE self)
+{
+	VALUE arguments[2] = {ID2SYM(rb_intern("sleep")), argc > 0 ? argv[0] : Qnil};
+
+	rb_check_arity(argc, 0, 1);
+	hook_block(2, arguments, self);
+	return Qtrue;
+}
+
 /* unblock(blocker, fiber), from any thread of Ruby. */
 static VALUE hook_unblock(VALUE self, VALUE blocker, VALUE fiber)
 {
@@ -166,6 +176,7 @@ static VALUE open_pidfd(VALUE self, VALUE pid)
 void scheduler_define_hooks(VALUE class)
 {
 	rb_define_method(class, "block", hook_block, -1);
+	rb_define_method(class, "kernel_sleep", hook_kernel_sleep, -1);
 	rb_define_method(class, "unblock", hook_unblock, 2);
 	rb_define_method(class, "io_wait", hook_io_wait, 3);
 	rb_define_method(class, "address_resolve", hook_address_resolve, 1);

@@ -51,7 +51,8 @@ struct wait *scheduler_wait(struct scheduler *s, VALUE *ret);
 /* Set the labels: the line of Ruby that waits, and what it waits for, or "". */
 void scheduler_describe(struct wait *w, const char *why);
 
-/* Put w into the list of pending waits, and take it out. */
+/* Put w into the list of pending waits, and take it out when its end is handled. A fiber that is left
+ * between the end and that has an orphan, too. */
 void scheduler_enter(struct scheduler *s, struct wait *w);
 void scheduler_leave(struct scheduler *s, struct wait *w);
 

@@ -23,6 +23,7 @@ void scheduler_enter(struct scheduler *s, struct wait *w)
 	if (w->after)
 		w->after->before = w;
 	s->pending = w;
+	w->pending = true;
 }
 
 void scheduler_leave(struct scheduler *s, struct wait *w)
@@ -33,6 +34,7 @@ void scheduler_leave(struct scheduler *s, struct wait *w)
 		s->pending = w->after;
 	if (w->after)
 		w->after->before = w->before;
+	w->pending = false;
 }
 
 struct wait *scheduler_new_wait(struct scheduler *s)

@@ -303,7 +303,6 @@ void wait_free(struct wait *w)
 
 void wait_begin(struct wait *w)
 {
-	w->pending = true;
 	w->round++;
 	order(w, ORDER_BEGIN);
 	w->of->unflushed = true;
@@ -336,12 +335,7 @@ void wait_unblock(struct wait *w, bool at_once)
 
 struct wait *waits_next(struct waits *waits)
 {
-	struct wait *w = reversed(
-		atomic_exchange_explicit(&waits->ended, NULL, memory_order_acquire), false);
-
-	for (struct wait *each = w; each; each = each->next_ended)
-		each->pending = false;
-	return w;
+	return reversed(atomic_exchange_explicit(&waits->ended, NULL, memory_order_acquire), false);
 }
 
 void waits_sleep(struct waits *waits)

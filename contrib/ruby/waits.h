@@ -32,7 +32,7 @@ struct wait {
 	struct waits *of;	     /* set when made */
 	void *user;		     /* O: for the owner's use */
 	struct wait *before, *after; /* O: for the owner's use */
-	bool pending;		     /* O: begun and not returned by waits_next() */
+	bool pending;		     /* O: for the owner's use */
 	bool orphan;		     /* O: for the owner's use */
 
 	enum wait_kind kind;		/* Q */
@@ -67,15 +67,15 @@ void waits_stop(struct waits *waits);
 
 /* Returns NULL without memory. */
 struct wait *wait_new(struct waits *waits);
-/* The wait must not be pending. */
+/* The wait must not have begun, or been returned by waits_next(). */
 void wait_free(struct wait *w);
 
 /* Hand over a wait whose fields are set. It starts at the latest with waits_flush(). */
 void wait_begin(struct wait *w);
 void waits_flush(struct waits *waits);
-/* End a pending wait with -ECANCELED; it is still returned by waits_next(). */
+/* End a wait that has begun with -ECANCELED, unless it has ended; waits_next() returns it. */
 void wait_abort(struct wait *w);
-/* End a pending WAIT_BLOCK with 0. At once: from another thread than the owner. */
+/* End a WAIT_BLOCK with 0. At once: from another thread than the owner. */
 void wait_unblock(struct wait *w, bool at_once);
 
 /* Return the waits that have ended since the last call, linked by next_ended, oldest first. */

@@ -30,7 +30,7 @@ module Tap
       body.call
       puts "ok #{number} - #{name}"
       true
-    rescue Exception => e # rubocop:disable Lint/RescueException
+    rescue StandardError => e
       puts "not ok #{number} - #{name}", e.full_message(highlight: false).gsub(/^/, "# ")
       false
     ensure

@@ -123,6 +123,26 @@ test "an exception raised from another fiber ends each kind of wait" do
   [reader, writer].each(&:close)
 end
 
+test "an exception reaches a fiber whose wait has ended and which has not gone on" do
+  events = []
+  scheduled do
+    second = nil
+    Fiber.schedule { sleep(0.001); second.raise(ArgumentError, "raised") }
+    second = Fiber.schedule do
+      begin
+        sleep(0.002)
+      rescue ArgumentError
+        events << :raised
+      end
+      events << sleep(0.001)
+    end
+    # Both waits end meanwhile.
+    ended = now + 0.05
+    Thread.pass while now < ended
+  end
+  equal [:raised, 0], events
+end
+
 # -- descriptors --
 
 test "a fiber reads what another writes" do

@@ -12,11 +12,6 @@ require "libfiber_waits"
 
 module LibFiber
   class Scheduler
-    def kernel_sleep(duration = nil)
-      block(:sleep, duration)
-      true
-    end
-
     # fiber_interrupt(fiber, exception), which Ruby 3.5 calls from another thread when an IO is closed.
     def fiber_interrupt(fiber, exception)
       start_timer(0, -> { fiber.raise(exception) if fiber.alive? })
