@@ -10,6 +10,7 @@
 # make check-quick       run unit tests of libfiber that take seconds, as the Debian package does
 # make check-no-uring    run the tests that differ without liburing, built without it
 # make check-kqueue      run the tests that wait for descriptors over kqueue(2), with tests/kqueue or LIBKQUEUE=
+# make check-musl       inspect programs that are linked with musl (scripts/musl.mk)
 # make tidy              run the formatter and the linters
 # make check-layers check-circles check-names    check the rules for includes, calls and names
 # make stress            run every primitive at once for STRESS_SECONDS=600; SAN= as above
@@ -42,6 +43,7 @@
 #   PORT=       the folder of libfiber/arch to compile: that of the machine, or generic
 #   URING=      uring|no_uring: the folder of libfiber/poll; default: uring if liburing is installed
 #   LIBKQUEUE=  prefix of an installed libkqueue: adds the poller on kqueue(2) (docs/porting.md)
+#   LIBC=       musl: build libfiber with musl-gcc (scripts/musl.mk)
 #   PROBES=     sdt|none: the folder of libfiber/base/probe; default: sdt if <sys/sdt.h> is installed
 #   CHECKER=    valgrind|none: the folder of libfiber/base/checker; default: valgrind if <valgrind/memcheck.h> is installed
 #   HARDENING=  flags that keep a stack frame from stepping over a guard page; empty: none
@@ -61,6 +63,7 @@ $(AFTER_DEPS): $(filter deps deps-bench deps-ports deps-packages,$(MAKECMDGOALS)
 else
 
 SAN    ?=
+include scripts/musl.mk
 URING  ?= $(shell pkg-config --exists 'liburing >= 2.3' 2>/dev/null && echo uring || echo no_uring)
 URING  := $(URING)
 KQUEUE ?= $(if $(LIBKQUEUE),kqueue,no_kqueue)
