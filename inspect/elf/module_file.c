@@ -312,14 +312,13 @@ int ins_modules_give(struct ins_modules *modules, struct ins_module *module, con
 	return module->bytes ? 0 : ins_error_set(error, -ENOMEM, "%s: out of memory", path);
 }
 
-int ins_modules_place(struct ins_modules *modules, uint64_t phdr, const char *path)
+uint64_t ins_modules_file_span(const char *path)
 {
 	struct ins_image image;
 	struct bytes bytes;
 	uint64_t end = 0, low = UINT64_MAX;
 	bool denied;
 	unsigned i;
-	int rc;
 
 	if (map_file(path, &bytes, &image, &denied))
 		return 0;
@@ -332,12 +331,5 @@ int ins_modules_place(struct ins_modules *modules, uint64_t phdr, const char *pa
 		end = ph->p_vaddr + ph->p_memsz > end ? ph->p_vaddr + ph->p_memsz : end;
 	}
 	munmap((void *)bytes.at, bytes.size);
-	if (end <= low || phdr < sizeof(Elf64_Ehdr))
-		return 0;
-	/* Every linker puts the program headers behind the ELF header. */
-	phdr -= sizeof(Elf64_Ehdr);
-	/* ins_modules_give() gives it the file, so nothing is searched for. */
-	rc = ins_modules_add(modules, phdr, phdr + (end - low), 0, 0, "");
-	ins_modules_sort(modules);
-	return rc;
+	return end > low ? end - low : 0;
 }

@@ -191,6 +191,20 @@ void ins_modules_sort(struct ins_modules *modules)
 		qsort(modules->at, modules->count, sizeof *modules->at, by_start);
 }
 
+int ins_modules_place(struct ins_modules *modules, uint64_t phdr, const char *path)
+{
+	const uint64_t span = ins_modules_file_span(path);
+	int rc;
+
+	if (!span || phdr < sizeof(Elf64_Ehdr))
+		return 0;
+	/* Every linker puts the program headers behind the ELF header. */
+	phdr -= sizeof(Elf64_Ehdr);
+	rc = ins_modules_add(modules, phdr, phdr + span, 0, 0, path);
+	ins_modules_sort(modules);
+	return rc;
+}
+
 size_t ins_modules_below(const struct ins_modules *modules, size_t count, uint64_t address)
 {
 	size_t low = 0, high = count;

@@ -103,6 +103,9 @@ int ins_modules_give(struct ins_modules *modules, struct ins_module *module, con
  */
 int ins_modules_place(struct ins_modules *modules, uint64_t phdr, const char *path);
 
+/* The bytes of memory from the file's first byte to the end of its last segment; 0: it is no ELF file. */
+uint64_t ins_modules_file_span(const char *path);
+
 /*
  * Copy bytes of [address, address + size) from a module's file. Returns 0 or -EFAULT. writable:
  * also from writable segments, whose bytes are those of the file and not the current ones.
