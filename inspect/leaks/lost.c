@@ -47,6 +47,14 @@ struct finding {
 
 int ins_lost_possible(const struct ins_source *source, struct ins_error *error)
 {
+	char theirs[32];
+
+	if (!ins_machine_is_self(source->modules->machine))
+		return ins_error_set(
+			error, -EOPNOTSUPP,
+			"the memory of a program for another machine (%s) is not "
+			"searched",
+			ins_machine_name(source->modules->machine.number, theirs, sizeof theirs));
 	if (source->memory && source->ops->regions && source->ops->threads &&
 	    source->ops->thread_at)
 		return 0;

@@ -11,6 +11,7 @@
  */
 #include "inspect/source/frames.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,6 +61,10 @@ static int take_layout(struct ins_frames *f, const void *payload, size_t length,
 	wrong = fib_layout_check(layout);
 	if (wrong)
 		return bad(f, wrong, error);
+	/* The generic port does not say; its stacks are not walked. */
+	if (layout->machine != EM_NONE)
+		f->source->modules->machine =
+			(struct ins_machine){(uint16_t)layout->machine, false};
 	f->has_layout = true;
 	return 0;
 }
@@ -204,7 +209,7 @@ static void take_time(const struct fib_wire_stack *s, struct ins_fiber *fiber)
 static int take_stack(struct ins_frames *f, const unsigned char *payload, size_t length,
 		      struct ins_error *error)
 {
-	struct ins_fiber fiber = {.now = f->now};
+	struct ins_fiber fiber = {.now = f->now, .registers.machine = f->source->layout.machine};
 	struct fib_wire_stack s;
 
 	if (length < sizeof s)

@@ -167,6 +167,10 @@ static bool put_value(struct search *s, Dwarf_Die *die, Dwarf_Die *type, struct 
 
 	if (!ins_value_size(type))
 		return ins_strbuf_text(line, "<cannot be shown: its size is not known>"), false;
+	if (s->source->modules->machine.swapped)
+		return ins_strbuf_text(line,
+				       "<cannot be shown: of a machine of another byte order>"),
+		       false;
 	if (s->scene.at >= s->scene.count)
 		return ins_strbuf_text(line,
 				       "<unknown: no unwind rule gives its frame's registers>"),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_fibertrace_machines.c - cores of programs for other machines
+ * test_fibertrace_machines.c - cores and snapshots of programs for other machines
  *
  * crowd is built for another machine and runs under qemu's user-mode emulator, which writes a core
  * when a signal ends the program. That core has no list of files, so the tests name the program. The
@@ -19,13 +19,11 @@
 
 static char program[HARNESS_PATH], core[HARNESS_PATH];
 
-/* Run crowd for that machine (the port's and qemu's name), end it by a signal and find its core. */
-static struct crowd start(const char *machine)
+/* Run crowd for that machine (the port's and qemu's name). */
+static struct crowd run(const char *machine)
 {
 	const struct harness_how how = {.folder = harness_folder(), .core = true};
-	char emulator[64], pattern[HARNESS_PATH + 32];
-	struct crowd crowd;
-	glob_t found;
+	char emulator[64];
 
 	snprintf(program, sizeof(program), "%s/%s/bin/crowd", harness_build(), machine);
 	if (access(program, X_OK))
@@ -33,7 +31,16 @@ static struct crowd start(const char *machine)
 	snprintf(emulator, sizeof(emulator), "/usr/bin/qemu-%s-static", machine);
 	if (access(emulator, X_OK))
 		cli_skip("no emulator: make deps-ports");
-	crowd = crowd_of(cli_start(&how, "ready ", emulator, program, "66", NULL));
+	return crowd_of(cli_start(&how, "ready ", emulator, program, "66", NULL));
+}
+
+/* Run it, end it by a signal and find its core. */
+static struct crowd start(const char *machine)
+{
+	struct crowd crowd = run(machine);
+	char pattern[HARNESS_PATH + 32];
+	glob_t found;
+
 	assert_int_equal(kill(crowd.process->pid, SIGABRT), 0);
 	assert_true(harness_wait_end(crowd.process, 60));
 	snprintf(pattern, sizeof(pattern), "%s/qemu_crowd_*_%d.core", harness_folder(),
@@ -125,11 +132,43 @@ static void test_core_of_a_big_endian_machine_lists_walks_and_opens_in_gdb(void 
 	check("s390x");
 }
 
+/* The control socket is read while the program runs under the emulator. */
+static void check_snapshot(const char *machine)
+{
+	struct crowd crowd = run(machine);
+	char file[HARNESS_PATH];
+	json_t *answer;
+
+	cli_expect(cli_run("fiberctl", "snapshot", cli_number((uint64_t)crowd.process->pid), "-o",
+			   harness_file(file, machine), NULL),
+		   0);
+	harness_end(crowd.process);
+	answer = json_well(cli_run("fibertrace", "--each", file, "--json", NULL));
+	crowd_walked(&crowd, answer);
+	json_decref(answer);
+	unlink(file);
+	crowd_end(&crowd);
+}
+
+static void test_snapshot_of_aarch64_is_walked(void **state)
+{
+	(void)state;
+	check_snapshot("aarch64");
+}
+
+static void test_snapshot_of_riscv64_is_walked(void **state)
+{
+	(void)state;
+	check_snapshot("riscv64");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_core_of_aarch64_lists_walks_and_opens_in_gdb),
 		cmocka_unit_test(test_core_of_a_big_endian_machine_lists_walks_and_opens_in_gdb),
+		cmocka_unit_test(test_snapshot_of_aarch64_is_walked),
+		cmocka_unit_test(test_snapshot_of_riscv64_is_walked),
 	};
 
 	harness_watchdog(300);
