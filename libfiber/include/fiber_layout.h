@@ -9,7 +9,8 @@
  * memory: no symbols, no debug info, no header of the version that the program was built with.
  *
  * Every number has the byte order of the program, which its ELF header announces. A reader that has
- * only the struct knows it from `version`. Addresses have 8 bytes in programs of 32 bits, too.
+ * only the struct knows it from `version`. Where a pointer has 4 bytes, a field of a record that is
+ * an address, or a size of memory, may have 4 as well: its size in the table says so.
  *
  * The rule: fields are only ever added. A reader uses only what the struct's own size covers, calls
  * fib_layout_has() for every field that is newer than version 1, and treats every number it reads

@@ -100,18 +100,20 @@ static bool registers_inside(const struct fib_layout *layout)
 /* The fields that are needed to identify a fiber and to walk its stack. */
 static bool essentials(const struct fib_layout *layout)
 {
+	/* narrow: the size in a program with addresses of 32 bits. */
 	static const struct {
 		enum fib_layout_field_id id;
-		size_t size;
+		size_t size, narrow;
 	} needed[] = {
-		{FIB_FIELD_SP, 8},	   {FIB_FIELD_PC, 8}, {FIB_FIELD_SEQ, 8},
-		{FIB_FIELD_STATE, 1},	   {FIB_FIELD_ID, 8}, {FIB_FIELD_STACK_LOW, 8},
-		{FIB_FIELD_STACK_SIZE, 8},
+		{FIB_FIELD_SP, 8, 8},	      {FIB_FIELD_PC, 8, 8}, {FIB_FIELD_SEQ, 8, 8},
+		{FIB_FIELD_STATE, 1, 1},      {FIB_FIELD_ID, 8, 8}, {FIB_FIELD_STACK_LOW, 8, 4},
+		{FIB_FIELD_STACK_SIZE, 8, 4},
 	};
 	size_t i;
 
 	for (i = 0; i < sizeof needed / sizeof needed[0]; i++)
-		if (!fib_layout_has(layout, needed[i].id, needed[i].size))
+		if (!fib_layout_has(layout, needed[i].id, needed[i].size) &&
+		    !fib_layout_has(layout, needed[i].id, needed[i].narrow))
 			return false;
 	return true;
 }

@@ -108,11 +108,18 @@ static void decode_times(const struct fib_layout *layout, const void *bytes, int
 static void decode_held(const struct fib_layout *layout, const void *bytes, struct fib_row *row)
 {
 	const struct fib_layout_field f = layout->fields[FIB_FIELD_READS];
-	const size_t n = f.size / sizeof *row->reads;
+	/* Three addresses of 4 bytes are no multiple of 8. */
+	const size_t width = f.size % 8 ? 4 : 8, n = f.size / width;
+	const unsigned char *const at = (const unsigned char *)bytes + f.offset;
+	uint32_t narrow;
 	size_t i;
 
-	memcpy(row->reads, (const unsigned char *)bytes + f.offset,
-	       (n < FIB_ROW_READS ? n : FIB_ROW_READS) * sizeof *row->reads);
+	for (i = 0; i < n && i < FIB_ROW_READS; i++) {
+		memcpy(&narrow, at + i * width, sizeof narrow);
+		row->reads[i] = narrow;
+		if (width == 8)
+			memcpy(&row->reads[i], at + i * width, sizeof row->reads[i]);
+	}
 	row->reading = (uint32_t)field(layout, bytes, FIB_FIELD_READS_MORE);
 	for (i = 0; i < FIB_ROW_READS; i++)
 		row->reading += row->reads[i] != 0;

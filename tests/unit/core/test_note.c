@@ -12,6 +12,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include <inttypes.h>
 #include <elf.h>
 #include <link.h>
 #include <stdio.h>
@@ -34,6 +35,8 @@ static int setup(void **state)
 	(void)state;
 	return fib_registry_init();
 }
+
+#define BIG_ENDIAN_BYTES (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
 
 /* -- the note -- */
 
@@ -111,11 +114,12 @@ static void assert_file_leads_to_registry(const char *file)
 	for (line = strtok_r(symbols->out.bytes, "\n", &save); line;
 	     line = strtok_r(NULL, "\n", &save))
 		if (strlen(line) > 15 && !strcmp(line + strlen(line) - 15, " fiber_registry"))
-			sscanf(line, "%*s %lx", &symbol);
+			sscanf(line, "%*s %" SCNx64, &symbol);
 	line = strstr(sections->out.bytes, ".note.fiber");
 	assert_non_null(line);
-	assert_int_equal(
-		sscanf(line, ".note.fiber NOTE %lx %lx %*x %*x %7s", &section, &offset, flags), 3);
+	assert_int_equal(sscanf(line, ".note.fiber NOTE %" SCNx64 " %" SCNx64 " %*x %*x %7s",
+				&section, &offset, flags),
+			 3);
 	flags_seen = strcmp(flags, "A") == 0; /* allocated: kept by strip and in cores */
 	line = strstr(notes->out.bytes, "Displaying notes found in: .note.fiber");
 	assert_non_null(line);
@@ -128,7 +132,7 @@ static void assert_file_leads_to_registry(const char *file)
 				&bytes[7]),
 			 8);
 	for (distance = 0, i = 8; i-- > 0;)
-		distance = distance << 8 | bytes[i];
+		distance = distance << 8 | bytes[BIG_ENDIAN_BYTES ? 7 - i : i];
 	assert_true(flags_seen);
 	assert_true(symbol != 0);
 	/* The distance counts from behind a 12-byte header and a 6-byte name padded to 8. */

@@ -208,7 +208,12 @@ static void test_layout_without_a_field_that_every_reader_needs_is_refused(void 
 	for (i = 0; i < fib_countof(needed); i++) {
 		l.fields[needed[i]].size = 0;
 		assert_refused_for("lacks");
-		l.fields[needed[i]].size = needed[i] == FIB_FIELD_STATE ? 2 : 4;
+		/* An address or a size may have 4 bytes, and a state has 1. */
+		l.fields[needed[i]].size = needed[i] == FIB_FIELD_STATE ||
+							   needed[i] == FIB_FIELD_STACK_LOW ||
+							   needed[i] == FIB_FIELD_STACK_SIZE
+						   ? 2
+						   : 4;
 		assert_refused_for("lacks");
 		l.field_count = needed[i];
 		assert_refused_for("lacks");
@@ -327,6 +332,15 @@ static void test_layout_has_the_same_offsets_on_every_machine(void **state)
 	assert_int_equal(sizeof(struct fib_layout_stacks), 16 + FIB_LAYOUT_STACKS * 24);
 }
 
+static void test_layout_of_a_program_with_addresses_of_4_bytes_is_accepted(void **state)
+{
+	(void)state;
+	l.fields[FIB_FIELD_STACK_LOW].size = l.fields[FIB_FIELD_STACK_SIZE].size = 4;
+	assert_null(fib_layout_check(&l));
+	l.fields[FIB_FIELD_ID].size = 4;
+	assert_non_null(fib_layout_check(&l));
+}
+
 #define LAYOUT_TEST(name) cmocka_unit_test_setup(name, setup)
 
 int main(void)
@@ -346,6 +360,7 @@ int main(void)
 		LAYOUT_TEST(test_layout_has_what_it_counts_in_the_size_the_reader_knows),
 		LAYOUT_TEST(test_layout_without_ranges_of_code_has_no_internal_code),
 		LAYOUT_TEST(test_layout_has_internal_code_in_each_range_and_in_the_entry),
+		LAYOUT_TEST(test_layout_of_a_program_with_addresses_of_4_bytes_is_accepted),
 		LAYOUT_TEST(test_layout_has_the_same_offsets_on_every_machine),
 		LAYOUT_TEST(test_layout_that_is_accepted_after_damage_can_be_used),
 	};
