@@ -11,6 +11,7 @@
 # make check-no-uring    run the tests that differ without liburing, built without it
 # make check-kqueue      run the tests that wait for descriptors over kqueue(2), with tests/kqueue or LIBKQUEUE=
 # make check-musl       inspect programs that are linked with musl (scripts/musl.mk)
+# make check-kernels    run tests under other kernels, in virtual machines (scripts/kernels.mk)
 # make tidy              run the formatter and the linters
 # make check-layers check-circles check-names    check the rules for includes, calls and names
 # make stress            run every primitive at once for STRESS_SECONDS=600; SAN= as above
@@ -384,6 +385,7 @@ include scripts/variants.mk
 include scripts/ruby.mk
 include scripts/kqueue.mk
 include scripts/check.mk
+include scripts/kernels.mk
 include scripts/install.mk
 include scripts/dist.mk
 
