@@ -30,6 +30,12 @@
 #include "os/threads.h"
 #include "watch/tick.h"
 
+/*
+ * A carrier that waits for the claim has to be stopped by the holder. ThreadSanitizer keeps a signal until the
+ * program uses an atomic, and the kernel restarts the wait; so the wait ends after this time, ns.
+ */
+#define CLAIM_LOOK INT64_C(10000000)
+
 /* S only the stopper · A any thread, atomic */
 static struct {
 	_Atomic uint32_t claimed;     /* A, futex: halt.claim; tid of the stopper, or 0 */
@@ -61,9 +67,12 @@ static void interrupted(void *ucontext)
 	struct fib_carrier *c = fib_carrier_self();
 	struct fib_context context = {0};
 
+	/* Also when it is late: the call that was interrupted is to be repeated. */
+	const bool known = fib_arch_interrupted(ucontext, &context);
+
 	if (!c || fib_load(&c->halt.state) != FIB_HALT_ASKED)
 		return;
-	c->halt.sp = fib_arch_interrupted(ucontext, &context) ? context.sp : 0;
+	c->halt.sp = known ? context.sp : 0;
 	fib_context_spill(wait_halted, c);
 }
 
@@ -71,12 +80,17 @@ int fib_halt_claim(int64_t deadline)
 {
 	const uint32_t me = fib_os_tid();
 	uint32_t holder = 0;
+	int64_t until;
 
 	/* pairs: halt.claim */
 	while (!fib_cas(&halt.claimed, &holder, me)) {
 		if (holder == me)
 			return -EDEADLK;
-		if (fib_os_futex_wait(&halt.claimed, holder, deadline) == -ETIMEDOUT)
+		until = fib_os_now() + CLAIM_LOOK;
+		if (until > deadline)
+			until = deadline;
+		if (fib_os_futex_wait(&halt.claimed, holder, until) == -ETIMEDOUT &&
+		    until == deadline)
 			return -ETIMEDOUT;
 		holder = 0;
 	}

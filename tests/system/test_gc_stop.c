@@ -18,6 +18,12 @@ static struct fiber_runtime *rt;
 static _Atomic bool enough, blocked;
 static _Atomic uint64_t turns[BUSY];
 static _Atomic unsigned wrong;
+static bool watched; /* by ThreadSanitizer, under which a carrier stops late */
+
+static unsigned stops(void)
+{
+	return watched ? STOPS / 10 : STOPS;
+}
 
 static struct fiber *spawn(fiber_fn *fn, void *arg)
 {
@@ -84,7 +90,8 @@ static void *sleep_in_the_system(void *arg)
 	_Atomic uint64_t *turn = arg;
 
 	for (; !enough; ++*turn) {
-		wrong += nanosleep(&time, NULL) != 0;
+		/* ThreadSanitizer hides from the handler that a call was interrupted. */
+		wrong += nanosleep(&time, NULL) != 0 && !watched;
 		fiber_yield();
 	}
 	return NULL;
@@ -188,7 +195,7 @@ static void test_gc_stop_holds_fibers_still_whatever_they_do_and_they_go_on(void
 	(void)state;
 	for (unsigned i = 0; i < BUSY; i++)
 		fibers[i] = spawn(doings[i], (void *)(uintptr_t)&turns[i]);
-	for (unsigned stops = 0; stops < STOPS; stops++) {
+	for (unsigned i = 0; i < stops(); i++) {
 		const uint64_t before = all_turns();
 
 		stop_and_look();
@@ -244,7 +251,7 @@ static void test_gc_stop_finds_what_fibers_that_compute_have_in_registers(void *
 
 static void *stop_often(void *arg)
 {
-	for (unsigned i = 0; i < STOPS; i++) {
+	for (unsigned i = 0; i < stops(); i++) {
 		unsigned ranges = 0;
 
 		if (fiber_gc_stop(FIBER_FOREVER) < 0) {
@@ -377,7 +384,7 @@ static void test_gc_stop_goes_on_while_runtimes_start_and_finish(void **state)
 	(void)state;
 	for (unsigned i = 0; i < COUNT(threads); i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, start_and_finish, NULL), 0);
-	for (unsigned i = 0; i < STOPS; i++) {
+	for (unsigned i = 0; i < stops(); i++) {
 		assert_int_equal(fiber_gc_stop(FIBER_FOREVER), 0);
 		assert_int_equal(fiber_gc_go(), 0);
 		sched_yield();
@@ -419,6 +426,7 @@ int main(void)
 	};
 
 	harness_watchdog(100);
+	watched = !strcmp(harness_sanitizer(), "thread");
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, begin, end);
 }
