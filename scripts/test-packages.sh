@@ -45,11 +45,11 @@ source_in() {
 }
 
 build() {
-	source_in "$tmp/first" && cd "$tmp/first/libfiber-$version" && dpkg-buildpackage -us -uc -b -j"$(nproc)"
+	source_in "$tmp/first" && cd "$tmp/first/libfiber-$version" && dpkg-buildpackage -us -uc -F -j"$(nproc)"
 }
 
 lint() {
-	lintian --allow-root --fail-on error,warning,info --display-info "$debs"/*.changes
+	lintian --allow-root --fail-on error,warning "$debs"/*.changes
 }
 
 build_again() {
