@@ -82,6 +82,8 @@ program(posix 23_posix.c posix)
 program(posix_static 23_posix.c posix_static)
 program(tls 24_tls.c tls ssl crypto)
 program(tls_static 24_tls.c tls_static)
+program(win32 25_win32_copy.c win32)
+program(win32_static 25_win32_copy.c win32_static)
 program(backtrace 15_backtrace.c backtrace)
 program(backtrace_static 15_backtrace.c backtrace_static)
 program(explored 22_test.c test)
@@ -109,7 +111,7 @@ configure() {
 # The prefix is moved before: what CMake is told comes from where the files are.
 cmake_finds() {
 	mv "$prefix" "$tmp/moved" && configure "$tmp/cmake/out" "$tmp/moved/$lib" fiber fiber_static posix posix_static tls tls_static \
-		backtrace backtrace_static test test_memory && cp "$tmp/configured" "$tmp/found"
+		win32 win32_static backtrace backtrace_static test test_memory && cp "$tmp/configured" "$tmp/found"
 }
 
 cmake_builds() {
@@ -124,6 +126,9 @@ cmake_builds() {
 	done
 	for program in tls tls_static; do
 		./$program | grep '^localhost: hello' || return 1
+	done
+	for program in win32 win32_static; do
+		./$program | grep '^rounds: as many' || return 1
 	done
 	for program in backtrace backtrace_static; do
 		./$program | grep '^fiber 2 "worker"' || return 1
