@@ -4,6 +4,7 @@
 # make help              print this
 # make deps              install the Debian packages that the project needs
 # make deps-ports        install the cross compilers and emulators for `make ARCH=` and `make check ARCH=` (scripts/ports.mk)
+# make STATIC=1          link fiberctl and fibertrace statically, to copy into a container (scripts/static.mk)
 # make ruby              build contrib/ruby, a Fiber::Scheduler for Ruby; make test-ruby, make bench-ruby
 # make demo              run the tools on a real server
 # make check             run every test; SAN=address|thread|undefined: with a sanitizer
@@ -174,7 +175,7 @@ CTL_LIBS = $(shell pkg-config --libs ncursesw libmicrohttpd)
 .DELETE_ON_ERROR:
 
 .PHONY: all lib tools fixtures examples
-all: $(if $(CROSS),lib,lib test-library tools fixtures examples variants)
+all: $(if $(STATIC),static,$(if $(CROSS),lib,lib test-library tools fixtures examples variants))
 lib: $(BUILD)/lib/libfiber.a $(BUILD)/lib/libfiber.so $(BUILD)/lib/libfiber_pic.a $(BUILD)/gdb/libfiber-gdb.py
 tools: $(BUILD)/bin/fiberctl $(BUILD)/bin/fibertrace $(BUILD)/bin/fiberize
 fixtures: $(FIX_BIN)
@@ -321,6 +322,7 @@ $(BUILD)/examples/raii: examples/raii.cpp $(BUILD)/lib/libfiber.a
 		$(LDFLAGS) $(BUILD)/lib/libfiber.a $(LIB_LIBS)
 
 include scripts/plugins.mk
+include scripts/static.mk
 include scripts/adapters.mk
 include scripts/bench.mk
 include scripts/bench-http.mk
