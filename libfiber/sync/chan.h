@@ -18,6 +18,11 @@
 
 enum fib_chan_side { FIB_CHAN_SEND, FIB_CHAN_RECV };
 
+/* Complements of addresses: chan_list.c. */
+struct fib_chan_link {
+	uintptr_t next, prev;
+};
+
 /* I set at creation, then read-only · A any thread, atomic · L under lock */
 struct fiber_chan {
 	char name[32];	       /* first, as in every object */
@@ -26,7 +31,7 @@ struct fiber_chan {
 	_Atomic bool closed;   /* L writes, A reads: fib_chan_promising() */
 	struct fiber_wait_queue
 		sides[2];	    /* L: waiting senders, waiting receivers; A reads the heads */
-	struct fib_list link;	    /* L its shard's lock; with a buffer: chan_list.c */
+	struct fib_chan_link link;  /* L its shard's lock; with a buffer: chan_list.c */
 	size_t elem_size, capacity; /* I */
 	size_t first;		    /* L: a ring in elems */
 	_Atomic size_t count;	    /* L writes, A reads */
