@@ -200,7 +200,8 @@ int ins_modules_place(struct ins_modules *modules, uint64_t phdr, const char *pa
 		return 0;
 	/* Every linker puts the program headers behind the ELF header. */
 	phdr -= sizeof(Elf64_Ehdr);
-	rc = ins_modules_add(modules, phdr, phdr + span, 0, 0, path);
+	/* ins_modules_give() gives it the file, so nothing is searched for. */
+	rc = ins_modules_add(modules, phdr, phdr + span, 0, 0, "");
 	ins_modules_sort(modules);
 	return rc;
 }

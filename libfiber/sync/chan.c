@@ -34,6 +34,7 @@
 
 #include "base/atomic.h"
 #include "base/check.h"
+#include "base/list.h"
 #include "choice.h"
 #include "fault.h"
 #include "order.h"

@@ -12,7 +12,6 @@
 #include <fiber/chan.h>
 #include <fiber/sync.h>
 
-#include "base/list.h"
 #include "wait/wait.h"
 #include "wait/wait_queue.h"
 
