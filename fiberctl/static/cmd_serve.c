@@ -11,8 +11,9 @@
 static int run(const struct tool_arguments *arguments)
 {
 	(void)arguments;
-	return tool_cannot("serve: this fiberctl is linked statically, without libmicrohttpd: use the "
-			   "one that 'make' builds");
+	return tool_cannot(
+		"serve: this fiberctl is linked statically, without libmicrohttpd: use the "
+		"one that 'make' builds");
 }
 
 const struct tool_command ctl_serve = {
