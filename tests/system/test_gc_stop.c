@@ -294,28 +294,49 @@ static int count_carrier(const struct fiber_gc_carrier *carrier, void *arg)
 	return ++*(unsigned *)arg == 0;
 }
 
+/*
+ * ThreadSanitizer calls a handler when the program next uses an atomic. A carrier that sleeps uses none, so
+ * it does not stop.
+ */
+static void skip_where_sleepers_do_not_stop(void)
+{
+	if (!watched)
+		return;
+	print_message("# skipped: under ThreadSanitizer a carrier that sleeps does not stop\n");
+	skip();
+}
+
+static _Atomic int told, other_result;
+
+/* Another thread, which must exist before the stop: a stopped carrier may hold locks of the C library. */
 static void *go(void *arg)
 {
-	(void)arg;
-	return (void *)(intptr_t)fiber_gc_go();
+	while (told != 1)
+		sched_yield();
+	other_result = fiber_gc_go();
+	told = 2;
+	return arg;
 }
 
 static void test_gc_stop_belongs_to_the_thread_that_called_it(void **state)
 {
 	unsigned count = 0;
-	void *result = NULL;
 	pthread_t thread;
 
 	(void)state;
+	skip_where_sleepers_do_not_stop();
 	assert_int_equal(fiber_gc_go(), -EPERM);
 	assert_int_equal(fiber_gc_each_carrier(count_carrier, &count), -EPERM);
-	assert_int_equal(fiber_gc_stop(FIBER_FOREVER), 0);
 	assert_int_equal(pthread_create(&thread, NULL, go, NULL), 0);
-	pthread_join(thread, &result);
-	assert_int_equal((intptr_t)result, -EPERM);
+	assert_int_equal(fiber_gc_stop(FIBER_FOREVER), 0);
+	told = 1;
+	while (told != 2)
+		sched_yield();
 	assert_int_equal(fiber_gc_each_carrier(count_carrier, &count), 0);
-	assert_int_equal(count, carriers());
 	assert_int_equal(fiber_gc_go(), 0);
+	pthread_join(thread, NULL);
+	assert_int_equal(other_result, -EPERM);
+	assert_int_equal(count, carriers());
 	assert_int_equal(wrong, 0);
 }
 
@@ -337,9 +358,11 @@ static void *block_the_signal(void *arg)
 
 static void test_gc_stop_gives_up_at_its_deadline_and_leaves_nothing_stopped(void **state)
 {
-	struct fiber *fibers[2] = {spawn(block_the_signal, NULL), NULL};
+	struct fiber *fibers[2] = {NULL, NULL};
 
 	(void)state;
+	skip_where_sleepers_do_not_stop();
+	fibers[0] = spawn(block_the_signal, NULL);
 	while (!blocked)
 		sched_yield();
 	assert_int_equal(fiber_gc_stop(fiber_after(50 * MS)), -ETIMEDOUT);
@@ -361,6 +384,7 @@ static void test_gc_stop_leaves_the_signal_to_a_program_that_uses_it(void **stat
 	struct sigaction before;
 
 	(void)state;
+	skip_where_sleepers_do_not_stop();
 	assert_int_equal(sigaction(SIGURG, &own, &before), 0);
 	assert_int_equal(fiber_gc_stop(FIBER_FOREVER), -EBUSY);
 	assert_int_equal(sigaction(SIGURG, &before, NULL), 0);
@@ -382,6 +406,7 @@ static void test_gc_stop_goes_on_while_runtimes_start_and_finish(void **state)
 	pthread_t threads[2];
 
 	(void)state;
+	skip_where_sleepers_do_not_stop();
 	for (unsigned i = 0; i < COUNT(threads); i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, start_and_finish, NULL), 0);
 	for (unsigned i = 0; i < stops(); i++) {

@@ -95,7 +95,8 @@ FIBER_API int fiber_gc_copy_range(const struct fiber_gc_range *range, void *to);
  * libfiber but the functions of this header. A calling fiber is pinned meanwhile.
  *
  * A carrier that blocks SIGURG stops when it unblocks it. System calls that a fiber waits in are
- * interrupted and restarted, as by a signal handler with SA_RESTART.
+ * interrupted and restarted, as by a signal handler with SA_RESTART. Under ThreadSanitizer, which calls
+ * handlers late, a carrier that sleeps does not stop.
  *
  * Returns 0; -EDEADLK: the caller has stopped them already; -EBUSY: the program handles SIGURG
  * itself, or a carrier has no stack for signals; -ETIMEDOUT: another thread's stop lasts, or a carrier
