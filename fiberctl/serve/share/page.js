@@ -82,7 +82,7 @@ function alive(mine) {
 
 async function failed(mine, question, e) {
 	if (e.status !== 0 && mine.route.pid && (e.status === 404 || e.status === 502) && !await alive(mine))
-		mine.state.ended = true;
+		Object.assign(mine.state, {ended: true, back: false});
 	else if (e.status !== 0)
 		mine.state.errors.set(question, e);
 	else
@@ -206,10 +206,12 @@ function watchName(ctx, mine) {
 	ctx.ask({path: "processes", period: 3000, take: (answer) => {
 		const one = answer.processes.find((p) => String(p.pid) === mine.route.pid);
 		if (!one) {
-			mine.state.ended = true;
+			Object.assign(mine.state, {ended: true, back: false});
 			return tellState();
 		}
-		mine.state.ended = false;
+		/* The first list after the end may have been on its way before it; the second is of a new program with that id. */
+		mine.state.ended &&= !mine.state.back;
+		mine.state.back = true;
 		mine.state.name = one.name;
 		if (known !== one.name)
 			ctx.title(`${one.name} (${one.pid})`);
@@ -229,7 +231,7 @@ function go() {
 	else
 		history.replaceState({depth: ++depth}, "");
 	const route = routeOf(location.hash), root = h("div", {class: `view ${route.pid === null ? "programs" : route.view || "overview"}`});
-	const state = {replied: Date.now(), seen: 0, name: "", ended: false, errors: new Map()};
+	const state = {replied: Date.now(), seen: 0, name: "", ended: false, back: false, errors: new Map()};
 	const mine = {route, hash: location.hash, root, questions: [], judged: false, state};
 	open = mine;
 	el("main").append(root);
