@@ -43,6 +43,12 @@
 
 _Static_assert(offsetof(struct fiber_chan, name) == 0, "fiber_object_name");
 
+/* Then it is in the list. Its link does not tell: others write it when they leave the list. */
+static bool has_buffer(const struct fiber_chan *chan)
+{
+	return chan->capacity && chan->elem_size;
+}
+
 int fiber_chan_new(size_t elem_size, size_t capacity, struct fiber_chan **ret)
 {
 	struct fiber_chan *chan;
@@ -59,7 +65,7 @@ int fiber_chan_new(size_t elem_size, size_t capacity, struct fiber_chan **ret)
 	fib_store(&chan->refs, 1);
 	chan->elem_size = elem_size;
 	chan->capacity = capacity;
-	if (size > sizeof *chan)
+	if (has_buffer(chan))
 		fib_chan_list_add(chan);
 	*ret = chan;
 	return 0;
@@ -85,7 +91,7 @@ void fiber_chan_unref(struct fiber_chan *chan)
 			"while %u wait to send and %u to receive",
 			chan->name, fib_queue_length(&chan->sides[FIB_CHAN_SEND]),
 			fib_queue_length(&chan->sides[FIB_CHAN_RECV]));
-	if (chan->link.next)
+	if (has_buffer(chan))
 		fib_chan_list_remove(chan);
 	free(chan);
 }
