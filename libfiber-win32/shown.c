@@ -133,11 +133,13 @@ static void describe_code(const struct fiber_saved_frame *frame, bool walkable)
 void fib_win32_show_left(struct fiber_layout_record *record, const struct fiber_context *context,
 			 int64_t time)
 {
-	struct fiber_saved_frame frame;
+	struct fiber_saved_frame frame = {0};
+	bool walkable;
 
 	if (!record)
 		return;
-	describe_code(&frame, fiber_context_frame(context, &frame) == 0);
+	walkable = fiber_context_frame(context, &frame) == 0;
+	describe_code(&frame, walkable);
 	record->cpu += (uint64_t)(time - record->since);
 	record->since = time;
 	record->sp = frame.sp;

@@ -265,6 +265,17 @@ bool ins_modules_look(struct ins_modules *modules, struct ins_module *module)
 	return module->known;
 }
 
+/* Without memory the module keeps its name. */
+static void rename_module(struct ins_module *module, const char *path)
+{
+	char *name = strdup(path);
+
+	if (!name)
+		return;
+	free(module->path);
+	module->path = name;
+}
+
 int ins_modules_give(struct ins_modules *modules, struct ins_module *module, const char *path,
 		     struct ins_error *error)
 {
@@ -303,12 +314,8 @@ int ins_modules_give(struct ins_modules *modules, struct ins_module *module, con
 	if (!module->image.loaded)
 		module->known = false;
 	keep(module, path, bytes, &image);
-	if (!module->path[0] && module->file) {
-		char *name = strdup(path);
-
-		free(name ? module->path : NULL);
-		module->path = name ? name : module->path;
-	}
+	if (!module->path[0] && module->file)
+		rename_module(module, path);
 	return module->bytes ? 0 : ins_error_set(error, -ENOMEM, "%s: out of memory", path);
 }
 
