@@ -112,19 +112,22 @@ static void test_pprof_reads_the_file(void **state)
 	harness_free(p);
 }
 
+/* The fibers of compute wait in turn. Those of deadlock have begun to wait when it is ready, and never stop. */
 static void test_standard_output_has_the_file_and_nothing_else(void **state)
 {
 	char command[2 * HARNESS_PATH + 128], tool[HARNESS_PATH];
+	struct harness_process *deadlock = cli_start(NULL, "ready", "deadlock", "--crossing", NULL);
 	struct harness_process *p;
 
 	(void)state;
 	snprintf(command, sizeof(command), "%s profile %d --wait --for 200ms -o - > %s",
-		 harness_program(tool, "fiberctl"), (int)computer->pid, file);
+		 harness_program(tool, "fiberctl"), (int)deadlock->pid, file);
 	cli_ended(cli_run("/bin/sh", "-c", command, NULL), 0);
 	p = pprof("-top");
 	cli_contains(p->out.bytes, "Type: delay\n");
-	cli_contains(p->out.bytes, "fiber_sem_wait\n");
+	cli_contains(p->out.bytes, "fiber_mutex_lock\n");
 	harness_free(p);
+	harness_free(deadlock);
 }
 
 static void test_json_has_every_function_with_both_times(void **state)
