@@ -110,8 +110,7 @@ static void test_filter_selects_fibers(void **state)
 			    "where=wait%3Dmutex");
 	page_says("fibers, of 66 in all");
 	/* A link to this address shows the same. */
-	json_decref(browser_value(page, "location.reload()"));
-	browser_wait(page, "document.getElementById('where')?.value === 'wait=mutex'");
+	browser_reload(page, "document.getElementById('where')?.value === 'wait=mutex'");
 	wait_for_rows_of("mutex");
 }
 

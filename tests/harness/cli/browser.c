@@ -29,7 +29,7 @@ struct browser {
 	char page[HARNESS_PATH + 16]; /* the file, or the origin of the address */
 	char *got;
 	size_t used;
-	unsigned faults, refused, requests;
+	unsigned faults, refused, requests, loads;
 	json_t *text; /* the last result of browser_text() */
 };
 
@@ -110,6 +110,8 @@ static void take_event(struct browser *b, const json_t *message)
 		free(all);
 		b->faults++;
 	}
+	if (strcmp(method, "Page.loadEventFired") == 0)
+		b->loads++;
 	if (strcmp(method, "Network.requestWillBeSent") != 0)
 		return;
 	text = member(params, "request", "url");
@@ -235,6 +237,20 @@ void browser_go(struct browser *b, const char *address, const char *ready)
 	browser_wait(b, ready);
 }
 
+void browser_reload(struct browser *b, const char *ready)
+{
+	const unsigned loads = b->loads;
+	json_t *message;
+
+	browser_tell(b, "Page.reload", NULL);
+	while (b->loads == loads) {
+		message = receive(b);
+		take_event(b, message);
+		json_decref(message);
+	}
+	browser_wait(b, ready);
+}
+
 /* The file, or the origin of the address: what the page may ask for. */
 static void set_page(struct browser *b, const char *path)
 {
@@ -263,6 +279,7 @@ struct browser *browser_open(const char *path, const char *ready)
 	session = strdup(json_string_value(json_object_get(answer, "sessionId")));
 	json_decref(answer);
 	b->session = session;
+	browser_tell(b, "Page.enable", NULL);
 	browser_tell(b, "Runtime.enable", NULL);
 	browser_tell(b, "Log.enable", NULL);
 	browser_tell(b, "Network.enable", NULL);

@@ -20,6 +20,10 @@ struct browser *browser_open(const char *path, const char *ready);
 /* Open another address in the same window and wait until `ready` is true. */
 void browser_go(struct browser *b, const char *address, const char *ready);
 
+/* Load the page again and wait until `ready` is true. An expression that calls location.reload() may have no
+ * answer: the page that owes it is gone. */
+void browser_reload(struct browser *b, const char *ready);
+
 /* Wait until an expression is true. */
 void browser_wait(struct browser *b, const char *expression);
 
