@@ -37,6 +37,22 @@ void ins_swap_members(void *bytes, const char *members)
 	}
 }
 
+void ins_swap_runs(void *bytes, size_t size, const struct ins_run *run)
+{
+	unsigned char *at = bytes;
+
+	for (; run->count; run++) {
+		const size_t whole = size / run->size,
+			     count = whole < run->count ? whole : run->count;
+
+		ins_swap_all(at, run->size, count);
+		if (count < run->count)
+			return;
+		at += count * run->size;
+		size -= count * run->size;
+	}
+}
+
 bool ins_machine_equal(struct ins_machine a, struct ins_machine b)
 {
 	return a.number == b.number && a.swapped == b.swapped;

@@ -41,6 +41,17 @@ void ins_swap_all(void *numbers, size_t size, size_t count);
  */
 void ins_swap_members(void *bytes, const char *members);
 
+/* Adjacent numbers of a struct that have the same size; of size 1: text. */
+struct ins_run {
+	uint16_t count, size;
+};
+
+/*
+ * Reverse the bytes of each number of a struct of which the first `size` bytes are there. The last of the
+ * runs has no numbers.
+ */
+void ins_swap_runs(void *bytes, size_t size, const struct ins_run *runs);
+
 /* The members of ELF's structs, for ins_swap_members(). The identification is not swapped. */
 #define INS_SWAP_EHDR "                2248884222222"
 #define INS_SWAP_PHDR "44888888"

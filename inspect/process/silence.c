@@ -72,6 +72,8 @@ static const char *living(pid_t pid, int rc, char *buf, size_t size)
 			 "fibertrace %d",
 			 filter, (int)pid);
 		return buf;
+	case -EXDEV:
+		return "its machine has another byte order: only a tool of that machine can ask it";
 	default:
 		return NULL;
 	}

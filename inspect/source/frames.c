@@ -64,7 +64,7 @@ static int take_layout(struct ins_frames *f, const void *payload, size_t length,
 	/* The generic port does not say; its stacks are not walked. */
 	if (layout->machine != EM_NONE)
 		f->source->modules->machine =
-			(struct ins_machine){(uint16_t)layout->machine, false};
+			(struct ins_machine){(uint16_t)layout->machine, f->swapped};
 	f->has_layout = true;
 	return 0;
 }

@@ -17,6 +17,7 @@ struct ins_frames {
 	struct ins_source *source; /* its pid, name, layout and modules are filled in */
 	const char *path;	   /* of the socket or file, for messages */
 	bool file;		   /* the frames come from a file */
+	bool swapped;		   /* stacks are in another byte order than this machine's */
 	bool threads;		   /* the rows are of threads, which have no records */
 	bool mapped;		   /* modules are filled */
 	bool has_layout;

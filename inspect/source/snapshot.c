@@ -12,6 +12,7 @@
  * were walked over are released; they are read again if they are needed.
  */
 #include "inspect/source/snapshot.h"
+#include "inspect/source/snapshot_order.h"
 #include "inspect/source/snapshot_sums.h"
 
 #include <errno.h>
@@ -35,6 +36,7 @@ struct ins_snapshot {
 	const unsigned char *bytes;
 	size_t size;
 	const unsigned char *sections; /* the first one */
+	bool swapped;		       /* the program's byte order is not this machine's */
 	struct ins_snapshot_head head;
 };
 
@@ -142,6 +144,27 @@ static int map(const char *path, struct ins_snapshot *s, struct ins_error *error
 	return 0;
 }
 
+/* Replace the bytes by a copy with this machine's byte order, if they have the other one. */
+static int convert(const char *path, struct ins_snapshot *s, struct ins_error *error)
+{
+	void *copy;
+	int rc;
+
+	s->swapped = ins_snapshot_order_other(s->bytes, s->size);
+	if (!s->swapped)
+		return 0;
+	rc = ins_snapshot_order_convert(s->bytes, s->size, &copy);
+	if (rc < 0)
+		return ins_error_set(
+			error, rc,
+			"%s: cannot be converted from another byte order, for which its %zu "
+			"bytes must fit in memory: %s",
+			path, s->size, strerror(-rc));
+	munmap((void *)s->bytes, s->size);
+	s->bytes = copy;
+	return 0;
+}
+
 static int take_head(const char *path, struct ins_snapshot *s, struct ins_error *error)
 {
 	struct ins_snapshot_head *h = &s->head;
@@ -151,8 +174,6 @@ static int take_head(const char *path, struct ins_snapshot *s, struct ins_error 
 		return bad(path, error, "is no snapshot: a core is read by 'fibertrace --core'");
 	if (memcmp(h->magic, INS_SNAPSHOT_MAGIC, sizeof h->magic) != 0)
 		return bad(path, error, "is no snapshot: " WRITES);
-	if (h->version == __builtin_bswap32(INS_SNAPSHOT_VERSION))
-		return bad(path, error, "is of a machine with another byte order");
 	if (h->version != INS_SNAPSHOT_VERSION) {
 		ins_error_set(error, -EINVAL,
 			      "%s: is a snapshot of version %u, this tool reads version %u", path,
@@ -310,8 +331,11 @@ int ins_snapshot_open(const char *path, struct ins_error *error, struct ins_snap
 	if (!s)
 		return ins_error_set(error, -ENOMEM, "out of memory");
 	rc = map(path, s, error);
-	if (s->bytes)
-		rc = take_head(path, s, error);
+	if (s->bytes) {
+		rc = convert(path, s, error);
+		if (rc == 0)
+			rc = take_head(path, s, error);
+	}
 	if (rc == 0)
 		rc = check_sections(path, s, error);
 	if (rc == 0)
@@ -336,6 +360,11 @@ void ins_snapshot_close(struct ins_snapshot *snapshot)
 const struct ins_snapshot_head *ins_snapshot_head(const struct ins_snapshot *snapshot)
 {
 	return &snapshot->head;
+}
+
+bool ins_snapshot_swapped(const struct ins_snapshot *snapshot)
+{
+	return snapshot->swapped;
 }
 
 static bool find(const struct ins_snapshot *s, uint32_t type, struct ins_snapshot_frames *ret)
@@ -380,7 +409,7 @@ static void report_problem(struct ins_modules *modules, const struct ins_snapsho
 	if (!m || m->looked || m->known)
 		return;
 	m->image.type = f->type;
-	m->image.machine = (struct ins_machine){f->machine, false};
+	m->image.machine = (struct ins_machine){f->machine, modules->machine.swapped};
 	m->image.loaded = true; /* the image is trusted as if it came from memory */
 	m->image.base = f->start;
 	m->image.bias = m->bias = f->bias;

@@ -14,7 +14,8 @@
  * Unknown sections are skipped. Headers only grow at their ends. A file of an older version has no
  * checksums, and is read without them; its header says so.
  *
- * Numbers are in the byte order of the machine that wrote the file, which must be the reader's.
+ * Numbers are in the byte order of the machine that wrote the file. A reader with another one converts a copy
+ * (snapshot_order.h).
  */
 #ifndef INS_SNAPSHOT_H
 #define INS_SNAPSHOT_H
@@ -121,6 +122,10 @@ void ins_snapshot_close(struct ins_snapshot *snapshot); /* NULL: no effect */
 
 /* Its strings end with a NUL. If the file has a shorter header, the rest is zero. */
 const struct ins_snapshot_head *ins_snapshot_head(const struct ins_snapshot *snapshot);
+
+/* Whether the program's byte order is not this machine's: then the bytes of stacks are in that order. All
+ * other numbers have been converted. */
+bool ins_snapshot_swapped(const struct ins_snapshot *snapshot);
 
 /* A walk over the frames of one answer. */
 struct ins_snapshot_frames {

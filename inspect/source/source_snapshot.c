@@ -200,6 +200,7 @@ int ins_source_open_snapshot(const char *path, struct ins_error *error, struct i
 	k->frames.file = true;
 	if (rc == 0) {
 		k->source.threads = ins_snapshot_head(k->snapshot)->threads;
+		k->frames.swapped = ins_snapshot_swapped(k->snapshot);
 		rc = take_preface(k, error);
 	}
 	if (rc < 0) {

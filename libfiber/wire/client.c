@@ -270,6 +270,8 @@ static int check(struct fib_wire_client *client)
 {
 	int rc = fib_wire_check(&client->header, FIB_WIRE_FRAME_MAX);
 
+	if (client->header.magic == __builtin_bswap32(FIB_WIRE_MAGIC))
+		return -EXDEV;
 	if (rc == 0 && !client->kept)
 		rc = fib_wire_budget_frame(&client->budget, client->header.length);
 	return rc < 0 ? rc : make_room(client, client->header.length + 1);
