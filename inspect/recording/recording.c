@@ -20,6 +20,7 @@
 
 #include "inspect/text/access.h"
 #include "inspect/recording/recording_events.h"
+#include "inspect/recording/recording_order.h"
 #include "inspect/recording/recording_texts.h"
 
 #define OF_FIBER (UINT64_C(1) << 63) /* marks the number of such a stack, which is the fiber's id */
@@ -236,8 +237,6 @@ static int check_head(struct fib_recording_head *h, size_t size)
 {
 	if (size < sizeof *h || memcmp(h->magic, FIB_RECORDING_MAGIC, sizeof h->magic) != 0)
 		return -ENOMSG;
-	if (h->order != FIB_RECORDING_ORDER)
-		return -EXDEV;
 	if (h->version != FIB_RECORDING_VERSION)
 		return -ENOTSUP;
 	h->name[sizeof h->name - 1] = 0;
@@ -250,8 +249,6 @@ static const char *why(int rc)
 	switch (rc) {
 	case -ENOMSG:
 		return "is no recording: 'fibertrace record' writes them";
-	case -EXDEV:
-		return "is from a machine with another byte order";
 	case -ENOTSUP:
 		return "is of another version: a newer fibertrace may read it";
 	case -EINVAL:
@@ -263,23 +260,48 @@ static const char *why(int rc)
 	}
 }
 
+static int read_bytes(struct ins_recording *r, const unsigned char *bytes, size_t size)
+{
+	struct ins_recording_rings rings = {0};
+	int rc;
+
+	r->texts = calloc(1, sizeof *r->texts);
+	if (!r->texts)
+		return -ENOMEM;
+	memcpy(&r->head, bytes, size < sizeof r->head ? size : sizeof r->head);
+	rc = check_head(&r->head, size);
+	if (rc == 0)
+		rc = read_all(r, &rings, bytes + sizeof r->head, size - sizeof r->head);
+	ins_recording_free_rings(&rings);
+	return rc;
+}
+
+static int read_converted(struct ins_recording *r, const void *bytes, size_t size)
+{
+	void *copy = malloc(size);
+	int rc;
+
+	if (!copy)
+		return -ENOMEM;
+	memcpy(copy, bytes, size);
+	ins_recording_order_convert(copy, size);
+	rc = read_bytes(r, copy, size);
+	free(copy);
+	return rc;
+}
+
 int ins_recording_read(const void *bytes, size_t size, const char *name, struct ins_error *error,
 		       struct ins_recording **ret)
 {
 	struct ins_recording *r = calloc(1, sizeof *r);
-	struct ins_recording_rings rings = {0};
-	int rc = -ENOMEM;
+	int rc;
 
-	if (r)
-		r->texts = calloc(1, sizeof *r->texts);
-	if (r && r->texts) {
-		memcpy(&r->head, bytes, size < sizeof r->head ? size : sizeof r->head);
-		rc = check_head(&r->head, size);
-	}
-	if (rc == 0)
-		rc = read_all(r, &rings, (const unsigned char *)bytes + sizeof r->head,
-			      size - sizeof r->head);
-	ins_recording_free_rings(&rings);
+	if (!r)
+		rc = -ENOMEM;
+	else if (ins_recording_order_other(bytes, size))
+		rc = read_converted(r, bytes, size);
+	else
+		rc = read_bytes(r, bytes, size);
 	if (rc == 0) {
 		*ret = r;
 		return 0;

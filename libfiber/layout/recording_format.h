@@ -3,7 +3,8 @@
  * recording_format.h - the file of a recording
  *
  * The file has a head, then sections until its end. A section is a type, a size and that many
- * bytes. A reader skips unknown types. Numbers are in the byte order of the machine that recorded.
+ * bytes. A reader skips unknown types. Numbers are in the byte order of the machine that recorded; a reader with
+ * another one converts them.
  */
 #ifndef FIB_LAYOUT_RECORDING_FORMAT_H
 #define FIB_LAYOUT_RECORDING_FORMAT_H

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_fibertrace_machines.c - cores and snapshots of programs for other machines
+ * test_fibertrace_machines.c - cores, snapshots and recordings of programs for other machines
  *
  * crowd is built for another machine and runs under qemu's user-mode emulator, which writes a core
  * when a signal ends the program. That core has no list of files, so the tests name the program. The
  * expected state of each fiber is what crowd printed.
+ *
+ * Files with another byte order come from scripts that know nothing of the tools' code: one keeps what a
+ * big-endian program answers, the other turns the numbers of a recording around.
  */
 #include <glob.h>
 #include <signal.h>
@@ -15,6 +18,7 @@
 
 #include "tests/harness/cli/crowd.h"
 #include "tests/harness/cli/json.h"
+#include "tests/harness/cli/step.h"
 #include "tests/harness/watchdog.h"
 
 static char program[HARNESS_PATH], core[HARNESS_PATH];
@@ -162,6 +166,128 @@ static void test_snapshot_of_riscv64_is_walked(void **state)
 	check_snapshot("riscv64");
 }
 
+static void run_script(const char *name, const char *first, const char *second, const char *third)
+{
+	char path[HARNESS_PATH] = __FILE__;
+
+	*strrchr(path, '/') = '\0';
+	strcat(strcat(path, "/"), name);
+	cli_ended(cli_run("/usr/bin/env", "python3", "-B", path, first, second, third, NULL), 0);
+}
+
+/* What the process answers about its carriers, events and changes can be read. */
+static void check_answers(const char *file)
+{
+	json_t *answer = json_well(cli_run("fiberctl", "carriers", file, "--json", NULL));
+	const json_t *runtime = json_array_get(json_object_get(answer, "runtimes"), 0);
+
+	assert_string_equal(json_text(json_object_get(runtime, "poller"), "name"), "epoll");
+	assert_int_equal(json_array_size(json_object_get(answer, "carriers")), 2);
+	json_decref(answer);
+	json_decref(json_well(cli_run("fiberctl", "pinned", file, "--json", NULL)));
+	json_decref(json_well(cli_run("fiberctl", "slow", file, "--json", NULL)));
+	json_decref(json_well(cli_run("fiberctl", "audit", file, "--json", NULL)));
+	json_decref(json_well(cli_run("fiberctl", "policy", file, "--json", NULL)));
+	json_decref(json_well(cli_run("fiberctl", "watchdog", file, "--json", NULL)));
+}
+
+/* Each damaged byte of the middle is found by its checksum, as in a file of this machine. */
+static void check_damage(const char *file)
+{
+	FILE *f = fopen(file, "r+e");
+	int byte;
+
+	assert_non_null(f);
+	assert_int_equal(fseek(f, 5000, SEEK_SET), 0);
+	byte = fgetc(f);
+	assert_int_equal(fseek(f, 5000, SEEK_SET), 0);
+	fputc(byte ^ 1, f);
+	fclose(f);
+	cli_expect_error(cli_run("fibertrace", "list", file, NULL), 2, "fibertrace",
+			 "is damaged: section 1 differs from its checksum");
+}
+
+static void test_snapshot_of_a_big_endian_machine_is_read(void **state)
+{
+	struct crowd crowd = run("s390x");
+	const struct crowd_member *mutex = crowd_find(&crowd, "mutex", "mutex-");
+	char file[HARNESS_PATH], name[64], socket[HARNESS_PATH];
+	struct harness_process *p;
+	json_t *answer;
+
+	(void)state;
+	snprintf(name, sizeof(name), "fiber/%d.sock", (int)crowd.process->pid);
+	harness_file(socket, name);
+	run_script("foreign_snapshot.py", socket, program, harness_file(file, "s390x"));
+	cli_expect_error(cli_run("fiberctl", "list", socket, NULL), 2, "fiberctl",
+			 "its machine has another byte order");
+	harness_end(crowd.process);
+	answer = json_well(cli_run("fibertrace", "list", file, "--json", NULL));
+	assert_int_equal(json_int(answer, "total"), crowd.count);
+	for (size_t i = 0; i < crowd.count; i++)
+		crowd_agree(&crowd.members[i], json_fiber(answer, crowd.members[i].id));
+	json_decref(answer);
+	answer = json_well(cli_run("fibertrace", "--each", file, "--json", NULL));
+	crowd_walked(&crowd, answer);
+	json_decref(answer);
+	p = cli_run("fiberctl", "bt", file, cli_number(mutex->id), NULL);
+	cli_expect(p, 0);
+	cli_contains(p->out.bytes, "mutex_inner");
+	cli_contains(p->out.bytes, "crowd_kinds.h:");
+	harness_free(p);
+	check_answers(file);
+	check_damage(file);
+	unlink(file);
+	crowd_end(&crowd);
+}
+
+/* The same output of both. */
+static void compare(const char *first, const char *second, const char *command, const char *option)
+{
+	struct harness_process *a = cli_run("fibertrace", command, first, option, NULL);
+	struct harness_process *b = cli_run("fibertrace", command, second, option, NULL);
+
+	cli_expect(a, 0);
+	cli_expect(b, 0);
+	assert_true(a->out.size > 1000);
+	assert_string_equal(a->out.bytes, b->out.bytes);
+	harness_free(a);
+	harness_free(b);
+}
+
+static void test_recording_of_another_byte_order_is_the_same(void **state)
+{
+	char file[HARNESS_PATH], foreign[HARNESS_PATH];
+
+	(void)state;
+	step_file(file);
+	run_script("foreign_recording.py", file, harness_file(foreign, "foreign.rec"), NULL);
+	compare(file, foreign, "report", NULL);
+	compare(file, foreign, "report", "--json");
+	compare(file, foreign, "export", "--perfetto");
+	unlink(file);
+	unlink(foreign);
+}
+
+static void test_recording_of_aarch64_is_read(void **state)
+{
+	struct crowd crowd = run("aarch64");
+	char file[HARNESS_PATH];
+	struct harness_process *p;
+
+	(void)state;
+	cli_ended(cli_run("fibertrace", "record", cli_number((uint64_t)crowd.process->pid), "--for",
+			  "200ms", "-o", harness_file(file, "aarch64.rec"), NULL),
+		  0);
+	harness_end(crowd.process);
+	p = cli_run("fibertrace", "report", file, NULL);
+	cli_expect(p, 0);
+	cli_contains(p->out.bytes, "park_outer;park_inner;wait_for_park;fiber_park\n");
+	harness_free(p);
+	unlink(file);
+	crowd_end(&crowd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -169,6 +295,9 @@ int main(void)
 		cmocka_unit_test(test_core_of_a_big_endian_machine_lists_walks_and_opens_in_gdb),
 		cmocka_unit_test(test_snapshot_of_aarch64_is_walked),
 		cmocka_unit_test(test_snapshot_of_riscv64_is_walked),
+		cmocka_unit_test(test_snapshot_of_a_big_endian_machine_is_read),
+		cmocka_unit_test(test_recording_of_another_byte_order_is_the_same),
+		cmocka_unit_test(test_recording_of_aarch64_is_read),
 	};
 
 	harness_watchdog(300);
