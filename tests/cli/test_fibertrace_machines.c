@@ -4,10 +4,10 @@
  *
  * crowd is built for another machine and runs under qemu's user-mode emulator, which writes a core
  * when a signal ends the program. That core has no list of files, so the tests name the program. The
- * expected state of each fiber is what crowd printed.
+ * expected state of each fiber is what crowd printed. For riscv64 qemu writes no core.
  *
- * Files with another byte order come from scripts that know nothing of the tools' code: one keeps what a
- * big-endian program answers, the other turns the numbers of a recording around.
+ * Other files come from scripts that know nothing of the tools' code: one writes a core of a running program,
+ * one keeps what a big-endian program answers, one turns the numbers of a recording around.
  */
 #include <glob.h>
 #include <signal.h>
@@ -36,6 +36,18 @@ static struct crowd run(const char *machine)
 	if (access(emulator, X_OK))
 		cli_skip("no emulator: make deps-ports");
 	return crowd_of(cli_start(&how, "ready ", emulator, program, "66", NULL));
+}
+
+static void run_script(const char *name, const char *first, const char *second, const char *third,
+		       const char *fourth)
+{
+	char path[HARNESS_PATH] = __FILE__;
+
+	*strrchr(path, '/') = '\0';
+	strcat(strcat(path, "/"), name);
+	cli_ended(
+		cli_run("/usr/bin/env", "python3", "-B", path, first, second, third, fourth, NULL),
+		0);
 }
 
 /* Run it, end it by a signal and find its core. */
@@ -136,6 +148,22 @@ static void test_core_of_a_big_endian_machine_lists_walks_and_opens_in_gdb(void 
 	check("s390x");
 }
 
+#define RISCV64_REGISTERS "32" /* in a core's notes */
+
+static void test_core_of_riscv64_lists_walks_and_opens_in_gdb(void **state)
+{
+	struct crowd crowd = run("riscv64");
+
+	(void)state;
+	run_script("foreign_core.py", cli_number((uint64_t)crowd.process->pid), program,
+		   RISCV64_REGISTERS, harness_file(core, "riscv64.core"));
+	harness_end(crowd.process);
+	check_list(&crowd);
+	check_walks(&crowd);
+	check_debugger();
+	end(&crowd);
+}
+
 /* The control socket is read while the program runs under the emulator. */
 static void check_snapshot(const char *machine)
 {
@@ -164,15 +192,6 @@ static void test_snapshot_of_riscv64_is_walked(void **state)
 {
 	(void)state;
 	check_snapshot("riscv64");
-}
-
-static void run_script(const char *name, const char *first, const char *second, const char *third)
-{
-	char path[HARNESS_PATH] = __FILE__;
-
-	*strrchr(path, '/') = '\0';
-	strcat(strcat(path, "/"), name);
-	cli_ended(cli_run("/usr/bin/env", "python3", "-B", path, first, second, third, NULL), 0);
 }
 
 /* What the process answers about its carriers, events and changes can be read. */
@@ -218,7 +237,7 @@ static void test_snapshot_of_a_big_endian_machine_is_read(void **state)
 	(void)state;
 	snprintf(name, sizeof(name), "fiber/%d.sock", (int)crowd.process->pid);
 	harness_file(socket, name);
-	run_script("foreign_snapshot.py", socket, program, harness_file(file, "s390x"));
+	run_script("foreign_snapshot.py", socket, program, harness_file(file, "s390x"), NULL);
 	cli_expect_error(cli_run("fiberctl", "list", socket, NULL), 2, "fiberctl",
 			 "its machine has another byte order");
 	harness_end(crowd.process);
@@ -261,7 +280,7 @@ static void test_recording_of_another_byte_order_is_the_same(void **state)
 
 	(void)state;
 	step_file(file);
-	run_script("foreign_recording.py", file, harness_file(foreign, "foreign.rec"), NULL);
+	run_script("foreign_recording.py", file, harness_file(foreign, "foreign.rec"), NULL, NULL);
 	compare(file, foreign, "report", NULL);
 	compare(file, foreign, "report", "--json");
 	compare(file, foreign, "export", "--perfetto");
@@ -293,6 +312,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_core_of_aarch64_lists_walks_and_opens_in_gdb),
 		cmocka_unit_test(test_core_of_a_big_endian_machine_lists_walks_and_opens_in_gdb),
+		cmocka_unit_test(test_core_of_riscv64_lists_walks_and_opens_in_gdb),
 		cmocka_unit_test(test_snapshot_of_aarch64_is_walked),
 		cmocka_unit_test(test_snapshot_of_riscv64_is_walked),
 		cmocka_unit_test(test_snapshot_of_a_big_endian_machine_is_read),
