@@ -11,8 +11,9 @@
 # make check-quick       run unit tests of libfiber that take seconds, as the Debian package does
 # make check-no-uring    run the tests that differ without liburing, built without it
 # make check-kqueue      run the tests that wait for descriptors over kqueue(2), with tests/kqueue or LIBKQUEUE=
-# make check-musl       inspect programs that are linked with musl (scripts/musl.mk)
-# make check-kernels    run tests under other kernels, in virtual machines (scripts/kernels.mk)
+# make check-musl        inspect programs that are linked with musl (scripts/musl.mk)
+# make check-kernels     run tests under other kernels, in virtual machines (scripts/kernels.mk)
+# make check-compilers   run tests with other compilers, options and linkers (scripts/compilers.mk)
 # make tidy              run the formatter and the linters
 # make check-layers check-circles check-names    check the rules for includes, calls and names
 # make stress            run every primitive at once for STRESS_SECONDS=600; SAN= as above
@@ -115,6 +116,10 @@ HARDENING := $(shell echo 'int x;' | $(CC) -Werror -fstack-clash-protection -x c
 
 WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wpointer-arith
 CFLAGS   += $(OPT) -g -std=gnu11 $(WARN) -fasynchronous-unwind-tables $(HARDENING) -pthread $(SANFLAGS) $(WERROR)
+# Distributions compile with -flto. Objects for it have no sections that objcopy could rename (CODE_SECTION). A program that uses
+# libfiber may be compiled with it.
+NO_LTO   := $(if $(filter -flto%,$(CFLAGS)),-fno-lto)
+CFLAGS   += $(NO_LTO)
 CPPFLAGS += -D_GNU_SOURCE -DFIBER_VERSION='"$(VERSION)"' $(if $(filter kqueue,$(KQUEUE)),-idirafter $(if $(LIBKQUEUE),$(LIBKQUEUE)/include/kqueue,tests/kqueue))
 # Sanitizers know the plain functions of the C library better than the checking ones of a distribution's build.
 CPPFLAGS += $(if $(SAN),-U_FORTIFY_SOURCE)
@@ -388,6 +393,7 @@ include scripts/ruby.mk
 include scripts/kqueue.mk
 include scripts/check.mk
 include scripts/kernels.mk
+include scripts/compilers.mk
 include scripts/install.mk
 include scripts/dist.mk
 

@@ -30,4 +30,7 @@ check-musl: tools
 	@$(MAKE) --no-print-directory $(MUSL_TESTS:%=$(BUILD)/tests/%)
 	@$(MAKE) --no-print-directory LIBC=musl MUSL_LINK=static BUILD=$(BUILD)/musl $(addprefix $(BUILD)/musl/bin/,crowd spin)
 	@ln -sf ../../bin/fiberctl ../../bin/fibertrace $(BUILD)/musl/bin/
-	@FIBER_BUILD='$(abspath $(BUILD)/musl)' scripts/run-tests.sh $(abspath $(MUSL_TESTS:%=$(BUILD)/tests/%))
+	@rm -f $(BUILD)/musl/check.result
+	@$(CC) --version | sed q >$(BUILD)/musl/check.compiler
+	@echo tools >$(BUILD)/musl/check.choice
+	@FIBER_BUILD='$(abspath $(BUILD)/musl)' RESULT='$(abspath $(BUILD)/musl)/check.result' scripts/run-tests.sh $(abspath $(MUSL_TESTS:%=$(BUILD)/tests/%))

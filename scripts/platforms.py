@@ -1,53 +1,77 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 #
-# platforms.py FILE MACHINE... - write what `make check ARCH=` has found into the table of a document
+# platforms.py FILE MACHINE... - write what the last runs of the tests have found into the table of a document
 #
-# A machine starts with its name and a colon (scripts/ports.mk). build/NAME has the compiler, the choice of tests and the
-# last line of their run. The rows of these machines are replaced; the rows of machines that were not run stay. Tests that
-# were skipped are listed with their reasons in scripts/left-out.txt, or skip themselves.
+# A machine starts with its name and a colon (scripts/ports.mk). A folder of a run has check.result, the last line of the run,
+# and perhaps check.compiler and check.choice: build/MACHINE, build/compilers/ROW, build/musl, build/kernels/KERNEL. The rows
+# of these runs are replaced; the rows of what was not run stay. Tests that were skipped for a machine are listed with their
+# reasons in scripts/left-out.txt, or skip themselves.
 
 import os
 import re
 import sys
 
-BEGIN, END = "<!-- ports: begin -->", "<!-- ports: end -->"
-HEAD = "| port | switch | compiler | tests | passed | failed | skipped |\n|---|---|---|---|---|---|---|\n"
+BEGIN, END = "<!-- platforms: begin -->", "<!-- platforms: end -->"
+HEAD = "| | | compiler | tests | passed | failed | skipped |\n|---|---|---|---|---|---|---|\n"
+ROW = re.compile(r"^\| (\w[\w ]*) \| `([^`]+)`[^|]* \|.*\n", re.M)
 
 
-def read(machine, name):
+def read(folder, name):
     try:
-        with open(os.path.join("build", machine, name), encoding="utf-8") as file:
+        with open(os.path.join("build", folder, name), encoding="utf-8") as file:
             return file.read().strip()
     except OSError:
-        return None
+        return ""
 
 
-def row(machine):
-    """The row of a machine that was run, or None."""
-    result = read(machine, "check.result")
-    counts = re.fullmatch(r"(\d+) passed, (\d+) failed(?:, (\d+) skipped)?", result or "")
+def compiler(folder):
+    """ "gcc 12.2.0" of the first line that a compiler prints of itself."""
+    line = read(folder, "check.compiler")
+    version = re.search(r"\d+\.\d+\.\d+", line)
+    return f"{'clang' if 'clang' in line else 'gcc'} {version[0]}" if version else "-"
+
+
+def row(kind, name, folder, remark=""):
+    """The row of a run, or None if there was none."""
+    counts = re.fullmatch(r"(\d+) passed, (\d+) failed(?:, (\d+) skipped)?", read(folder, "check.result"))
     if not counts:
         return None
-    compiler = re.search(r"\d+\.\d+\.\d+", read(machine, "check.compiler") or "")
-    own = os.path.exists(os.path.join("libfiber", "arch", machine, "frame.h"))
     passed, failed, skipped = counts.groups()
-    return (
-        f"| `{machine}` | {'assembly' if own else 'ucontext'} | gcc {compiler[0] if compiler else '?'} "
-        f"| {read(machine, 'check.choice')} | {passed} | {failed} | {skipped or 0} |\n"
-    )
+    return (f"| {kind} | `{name}`{remark} | {compiler(folder)} | {read(folder, 'check.choice') or '-'} "
+            f"| {passed} | {failed} | {skipped or 0} |\n")
+
+
+def below(folder):
+    try:
+        return sorted(os.listdir(os.path.join("build", folder)))
+    except OSError:
+        return []
+
+
+def rows(machines):
+    """Each row of a run by its kind and name, in the order of the table."""
+    for name in machines:
+        own = os.path.exists(os.path.join("libfiber", "arch", name, "frame.h"))
+        yield ("machine", name), row("machine", name, name, ", assembly" if own else ", ucontext")
+    for name in below("compilers"):
+        yield ("compiler", name), row("compiler", name, f"compilers/{name}")
+    yield ("C library", "musl"), row("C library", "musl", "musl")
+    for name in below("kernels"):
+        yield ("kernel", name), row("kernel", name, f"kernels/{name}")
 
 
 def main():
     path, machines = sys.argv[1], [machine.split(":")[0] for machine in sys.argv[2:]]
     with open(path, encoding="utf-8") as file:
-        text = file.read()
-    before, rest = text.split(BEGIN + "\n")
+        before, rest = file.read().split(BEGIN + "\n")
     table, after = rest.split(END)
-    old = dict(re.findall(r"^(?=\| `(\w+)`)(.*\n)", table, re.M))
-    rows = [row(machine) or old.get(machine) for machine in machines]
+    lines = {match.group(1, 2): match.group(0) for match in ROW.finditer(table)}
+    lines.update((key, line) for key, line in rows(machines) if line)
+    kinds = ["machine", "compiler", "C library", "kernel"]
+    order = sorted(lines, key=lambda key: (kinds.index(key[0]), machines.index(key[1]) if key[1] in machines else 0, key[1]))
     with open(path, "w", encoding="utf-8") as file:
-        file.write(before + BEGIN + "\n" + HEAD + "".join(filter(None, rows)) + END + after)
+        file.write(before + BEGIN + "\n" + HEAD + "".join(lines[key] for key in order) + END + after)
 
 
 main()

@@ -5,7 +5,7 @@
 # make deps-ports           install the cross compilers, the C libraries and qemu's user-mode emulators
 # make ARCH=aarch64         build libfiber for that machine into build/aarch64
 # make check ARCH=aarch64   run the unit and system tests of libfiber under qemu-aarch64-static; CHOICE=short: those of .ci/run ports
-# make platforms            write the results of these tests into the table of docs/platforms.md
+# make platforms            write the results of these tests, and of others, into the table of docs/platforms.md
 #
 # A machine has a line in MACHINES: the name of its folder in libfiber/arch, the triplet of Debian's cross compiler, the name
 # that qemu gives it, and Debian's name for it in packages. The machine that the build runs on needs none of these: there
@@ -97,7 +97,7 @@ PORT_LIBS := $(if $(filter ppc,$(ARCH)),-latomic)
 PORT_PACKAGES := qemu-user-static gdb-multiarch $(foreach p,$(MACHINES),gcc-$(word 2,$(subst :, ,$(p))) \
 	libc6-dev-$(word 4,$(subst :, ,$(p)))-cross)
 
-# The table of docs/platforms.md, from the results of `make check ARCH=` in build/.
+# The table of docs/platforms.md, from the results in build/ of `make check ARCH=`, check-compilers, check-musl and check-kernels.
 .PHONY: platforms
 platforms:
 	@python3 -B scripts/platforms.py docs/platforms.md $(MACHINES)
