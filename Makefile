@@ -67,6 +67,8 @@ else
 
 SAN    ?=
 include scripts/musl.mk
+# A build for another machine or another C library: there are no packages of the libraries that tools and tests need.
+FOREIGN := $(or $(CROSS),$(filter musl,$(LIBC)))
 URING  ?= $(shell pkg-config --exists 'liburing >= 2.3' 2>/dev/null && echo uring || echo no_uring)
 URING  := $(URING)
 KQUEUE ?= $(if $(LIBKQUEUE),kqueue,no_kqueue)
@@ -161,12 +163,12 @@ CLI_SRC  := $(wildcard tests/cli/*.c)
 ARCH_TEST_SRC := $(if $(wildcard tests/arch/$(PORT)/registers.S),tests/arch/test_registers.c) \
 	$(if $(wildcard tests/arch/$(PORT)/calls.c),tests/arch/test_after_call.c)
 POSIX_TEST_SRC := $(wildcard tests/posix/*.c)
-TEST_BIN := $(if $(CROSS),$(PORT_TESTS),$(patsubst tests/%.c,$(BUILD)/tests/%,$(UNIT_SRC) $(ARCH_TEST_SRC) $(SYS_SRC) $(CLI_SRC) $(POSIX_TEST_SRC)))
+TEST_BIN := $(if $(FOREIGN),$(PORT_TESTS),$(patsubst tests/%.c,$(BUILD)/tests/%,$(UNIT_SRC) $(ARCH_TEST_SRC) $(SYS_SRC) $(CLI_SRC) $(POSIX_TEST_SRC)))
 STRESS_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/stress/*.c))
 STRESS_BIN := $(BUILD)/tests/stress/stress
 # Another machine has no cmocka.
-HARNESS_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/harness/*.c $(if $(CROSS),tests/harness/plain/*.c)))
-CMOCKA := $(if $(CROSS),,-lcmocka)
+HARNESS_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/harness/*.c $(if $(FOREIGN),tests/harness/plain/*.c)))
+CMOCKA := $(if $(FOREIGN),,-lcmocka)
 HARNESS_CLI_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/harness/cli/*.c))
 # Examples of tests are linked with libfiber-test (scripts/explore.mk).
 TEST_EXAMPLE_SRC := $(wildcard examples/2?_test.c examples/2?_test_*.c)
@@ -180,7 +182,7 @@ CTL_LIBS = $(shell pkg-config --libs ncursesw libmicrohttpd)
 .DELETE_ON_ERROR:
 
 .PHONY: all lib tools fixtures examples
-all: $(if $(STATIC),static,$(if $(CROSS),lib,lib test-library tools fixtures examples variants))
+all: $(if $(STATIC),static,$(if $(FOREIGN),lib,lib test-library tools fixtures examples variants))
 lib: $(BUILD)/lib/libfiber.a $(BUILD)/lib/libfiber.so $(BUILD)/lib/libfiber_pic.a $(BUILD)/gdb/libfiber-gdb.py
 tools: $(BUILD)/bin/fiberctl $(BUILD)/bin/fibertrace $(BUILD)/bin/fiberize
 fixtures: $(FIX_BIN)
@@ -192,8 +194,8 @@ $(BUILD)/lib/libfiber.a: $(LIB_OBJ)
 	$(call say,AR,$@)
 	@mkdir -p $(@D)
 	@$(if $(filter generic,$(PORT)),$(if $(filter generic,$(ARCH)),,echo "libfiber: no port for $(ARCH): fibers switch with ucontext(3), and their stacks cannot be unwound"))
-	@$(if $(CROSS),,$(if $(filter none,$(PROBES)),echo "libfiber: without probes: <sys/sdt.h> is missing or not wanted ('make deps' installs it)"))
-	@$(if $(SAN)$(CROSS),,$(if $(filter none,$(CHECKER)),echo "libfiber: valgrind will not know its stacks: <valgrind/memcheck.h> is missing or not wanted ('make deps' installs it)"))
+	@$(if $(FOREIGN),,$(if $(filter none,$(PROBES)),echo "libfiber: without probes: <sys/sdt.h> is missing or not wanted ('make deps' installs it)"))
+	@$(if $(SAN)$(FOREIGN),,$(if $(filter none,$(CHECKER)),echo "libfiber: valgrind will not know its stacks: <valgrind/memcheck.h> is missing or not wanted ('make deps' installs it)"))
 	@rm -f $@
 	$(Q)$(AR) rcs $@ $^
 
@@ -280,7 +282,7 @@ $(BUILD)/obj/fiberctl/serve/files.o: $(BUILD)/obj/fiberctl/serve/files.S
 	$(call say,AS,$@)
 	$(Q)$(CC) -c -o $@ $<
 
-$(BUILD)/obj/%.o: %.c | $(if $(CROSS),,tool-libraries)
+$(BUILD)/obj/%.o: %.c | $(if $(FOREIGN),,tool-libraries)
 	$(call say,CC,$(call compiled))
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
@@ -334,7 +336,7 @@ include scripts/bench-http.mk
 include scripts/bench-ports.mk
 
 # -- tests --
-$(BUILD)/obj/tests/%.o: CPPFLAGS += $(if $(CROSS),-Itests/harness/plain) -I. $(LIB_INC)
+$(BUILD)/obj/tests/%.o: CPPFLAGS += $(if $(FOREIGN),-Itests/harness/plain) -I. $(LIB_INC)
 # A compiler for another machine inlines other functions, and then warns of other variables in tests.
 $(BUILD)/obj/tests/%.o: CFLAGS += $(if $(CROSS),-Wno-maybe-uninitialized)
 INS_TESTS := $(filter $(foreach r,$(INS_ROOMS),$(BUILD)/tests/unit/$(r)/%),$(TEST_BIN))

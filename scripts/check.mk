@@ -20,7 +20,7 @@ TEST_RUN   := $(filter-out $(ONE_THREAD),$(TEST_BIN)) $(EXPLORE_TESTS) $(SINGLE)
 FUZZ_RUN   := $(filter-out $(ONE_THREAD),$(FUZZ_REPLAY))
 NOT_RUN    := \# not run with SAN=thread: the tests of inspect/, the models, fuzz of the tools, cli of $(OF_TOOLS); unit/core/test_sole, whose children start threads; unit/runtime/test_gc_roots and unit/watch/test_halt, which stop carriers that sleep: their handlers are called late
 
-tests: $(if $(CROSS),$(PORT_TESTS) $(if $(PORT_WALK),$(BUILD)/tests/arch/suspended),bugs $(TEST_RUN) $(STRESS_BIN) $(FUZZ_RUN))
+tests: $(if $(FOREIGN),$(PORT_TESTS) $(if $(PORT_WALK),$(BUILD)/tests/arch/suspended),bugs $(TEST_RUN) $(STRESS_BIN) $(FUZZ_RUN))
 
 # The walks of crowd must agree with gdb's at every optimization level.
 CROWDS := $(if $(SAN),,$(BUILD)/O0/bin/crowd $(BUILD)/O2/bin/crowd)
@@ -78,13 +78,13 @@ STRANGERS := scripts/test-headers.sh scripts/test-install.sh scripts/test-dist.s
 	scripts/test-bench-pictures.py scripts/test-prometheus.py scripts/test-prometheus-server.py scripts/test-model.py scripts/why-healthy.py \
 	scripts/test-ruby.sh
 
-ifneq ($(CROSS),)
-# Another machine: libfiber's own tests, under an emulator that has no io_uring. `make platforms` reads the three files.
+ifneq ($(FOREIGN),)
+# libfiber's own tests. Another machine: under an emulator, which has no io_uring. `make platforms` reads the three files.
 check: tests
 	@rm -f $(BUILD)/check.result
 	@$(CC) --version | sed q >$(BUILD)/check.compiler
 	@echo '$(CHOICE)' >$(BUILD)/check.choice
-	@FIBER_BUILD='$(abspath $(BUILD))' EMULATOR='$(EMULATOR)' FIBER_LEFT_OUT='$(abspath scripts/left-out.txt)' FIBER_LEFT_OUT_PORT='$(ARCH)' \
+	@FIBER_BUILD='$(abspath $(BUILD))' EMULATOR='$(EMULATOR)' FIBER_LEFT_OUT='$(abspath scripts/left-out$(if $(CROSS),,-$(LIBC)).txt)' FIBER_LEFT_OUT_PORT='$(if $(CROSS),$(ARCH),$(LIBC))' \
 		RESULT='$(abspath $(BUILD))/check.result' FIBER_TEST_PATIENCE=10 LIMIT=$${LIMIT:-1200} POLLERS="$${POLLERS:-epoll poll}" \
 		scripts/run-tests.sh $(abspath $(sort $(PORT_TESTS)) $(PORT_WALK))
 else

@@ -4,7 +4,7 @@
 # platforms.py FILE MACHINE... - write what the last runs of the tests have found into the table of a document
 #
 # A machine starts with its name and a colon (scripts/ports.mk). A folder of a run has check.result, the last line of the run,
-# and perhaps check.compiler and check.choice: build/MACHINE, build/compilers/ROW, build/musl, build/kernels/KERNEL. The rows
+# and perhaps check.compiler and check.choice: build/MACHINE, build/compilers/ROW, build/musl*, build/kernels/KERNEL. The rows
 # of these runs are replaced; the rows of what was not run stay. Tests that were skipped for a machine are listed with their
 # reasons in scripts/left-out.txt, or skip themselves.
 
@@ -56,7 +56,8 @@ def rows(machines):
         yield ("machine", name), row("machine", name, name, ", assembly" if own else ", ucontext")
     for name in below("compilers"):
         yield ("compiler", name), row("compiler", name, f"compilers/{name}")
-    yield ("C library", "musl"), row("C library", "musl", "musl")
+    for name in ("musl", "musl-static", "musl-tools"):
+        yield ("C library", name), row("C library", name, name)
     for name in below("kernels"):
         yield ("kernel", name), row("kernel", name, f"kernels/{name}")
 

@@ -13,7 +13,7 @@ POSIX_OWN   := $(patsubst %,$(BUILD)/obj/libfiber-posix/entry/%.o,names pthreads
 POSIX_NAMES := $(POSIX_OWN) $(patsubst %,$(BUILD)/obj/libfiber-posix/entry/%.o,threads values locale start signals slow exec futex)
 POSIX_INC  := -Ilibfiber-posix/include -Ilibfiber-posix
 
-lib: $(if $(NARROW),,$(BUILD)/lib/libfiber-posix.a $(BUILD)/lib/libfiber-posix.so)
+lib: $(if $(NARROW)$(filter musl,$(LIBC)),,$(BUILD)/lib/libfiber-posix.a $(BUILD)/lib/libfiber-posix.so)
 
 # -U_FORTIFY_SOURCE: it defines the functions of the C library that a distribution's build would have as inline ones.
 $(BUILD)/obj/libfiber-posix/%.o: CPPFLAGS += $(POSIX_INC) $(LIB_INC) -U_FORTIFY_SOURCE

@@ -16,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -154,7 +153,7 @@ struct harness_process *harness_start(const char *const argv[], const struct har
 	close(err[1]);
 	p->out = (struct harness_text){calloc(1, 1), 0, out[0]};
 	p->err = (struct harness_text){calloc(1, 1), 0, err[0]};
-	p->pidfd = pidfd_open(p->pid, 0);
+	p->pidfd = (int)syscall(SYS_pidfd_open, p->pid, 0); /* musl has no function */
 	if (p->pidfd < 0 || !p->out.bytes || !p->err.bytes)
 		give_up("pidfd_open");
 	fcntl(p->out.fd, F_SETFL, O_NONBLOCK);

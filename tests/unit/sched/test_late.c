@@ -86,27 +86,29 @@ struct late {
 	unsigned sleep, read;
 };
 
+/* The thread may get its CPU late: turns count from the write on. */
 static void *write_soon(void *arg)
 {
 	usleep(1000);
+	*(unsigned *)arg = turns;
 	return write(pipes[1], "x", 1) == 1 ? arg : NULL;
 }
 
 static void *waits(void *arg)
 {
 	struct late *late = arg;
-	unsigned before = turns;
+	unsigned before = turns, written;
 	pthread_t writer;
 	char byte;
 
 	fiber_sleep(MS);
 	late->sleep = turns - before;
-	if (pthread_create(&writer, NULL, write_soon, NULL))
+	if (pthread_create(&writer, NULL, write_soon, &written))
 		abort();
-	before = turns;
 	fiber_read(pipes[0], &byte, 1, FIBER_FOREVER);
-	late->read = turns - before;
+	before = turns;
 	pthread_join(writer, NULL);
+	late->read = before - written;
 	stop = true;
 	return NULL;
 }

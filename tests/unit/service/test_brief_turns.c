@@ -121,7 +121,7 @@ struct counted {
 
 /* Run the child until it stops. Returns the signal (SIGTRAP after a step), or -1 if it has
  * ended; *ret is the wait status. */
-static int go_on(pid_t child, enum __ptrace_request how, int *ret)
+static int go_on(pid_t child, int how, int *ret)
 {
 	int status;
 
@@ -143,7 +143,7 @@ static long writes(pid_t child)
 }
 
 /* Count the turn that has just started. */
-static void count_turn(pid_t child, enum __ptrace_request how, struct counted *c)
+static void count_turn(pid_t child, int how, struct counted *c)
 {
 	long n = 0;
 	int signal, status;
@@ -161,7 +161,7 @@ static void count_turn(pid_t child, enum __ptrace_request how, struct counted *c
 }
 
 /* Stepping is slow: only the first turns and some of the others are stepped through. */
-static void take_turn(pid_t child, enum __ptrace_request how, struct counted *c)
+static void take_turn(pid_t child, int how, struct counted *c)
 {
 	const unsigned turn = c->turns++;
 	int status;
@@ -173,7 +173,7 @@ static void take_turn(pid_t child, enum __ptrace_request how, struct counted *c)
 }
 
 /* how: PTRACE_SINGLESTEP, or PTRACE_SYSCALL, which stops at both ends of a system call. */
-static void count(enum __ptrace_request how, struct counted ret[ASKED])
+static void count(int how, struct counted ret[ASKED])
 {
 	size_t at = 0;
 	int signal, status;
