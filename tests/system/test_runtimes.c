@@ -41,7 +41,9 @@ static void *say_self(void *arg)
 	s->of_child = r.value;
 	fiber_foreach(s->rt, my_stack, s);
 	fiber_pin();
-	s->pinned = fiber_sleep(MS);
+	/* One that is to be refused must not be over before it has begun. */
+	s->pinned =
+		fiber_sleep(fiber_pinned_policy(s->rt) == FIBER_PINNED_ERROR ? 3600000 * MS : MS);
 	fiber_unpin();
 	return NULL;
 }
