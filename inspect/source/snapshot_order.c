@@ -161,31 +161,26 @@ static void convert(unsigned char *at, size_t size)
 		;
 }
 
-/* A file in memory of that size, mapped. Returns 0 or a negative errno. */
-static int map_memory(size_t size, void **ret)
+/* A file in memory of that size, mapped; or NULL with errno. */
+static void *map_memory(size_t size)
 {
 	const int fd = memfd_create("snapshot", MFD_CLOEXEC);
-	int rc = 0;
+	void *at = MAP_FAILED;
 
 	if (fd < 0)
-		return -errno;
-	if (ftruncate(fd, (off_t)size) < 0)
-		rc = -errno;
-	if (rc == 0)
-		*ret = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (rc == 0 && *ret == MAP_FAILED)
-		rc = -errno;
+		return NULL;
+	if (ftruncate(fd, (off_t)size) == 0)
+		at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	close(fd);
-	return rc;
+	return at == MAP_FAILED ? NULL : at;
 }
 
 int ins_snapshot_order_convert(const void *bytes, size_t size, void **ret_copy)
 {
-	void *copy;
-	const int rc = map_memory(size, &copy);
+	void *copy = map_memory(size);
 
-	if (rc < 0)
-		return rc;
+	if (!copy)
+		return -errno;
 	memcpy(copy, bytes, size);
 	convert(copy, size);
 	*ret_copy = copy;
