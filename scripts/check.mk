@@ -61,7 +61,17 @@ MACHINE_CROWDS := $(if $(SAN)$(CROSS),,$(foreach m,aarch64 riscv64 s390x,$(if $(
 $(MACHINE_CROWDS): $(BUILD)/%/bin/crowd: always
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/$* ARCH=$* SAN= CC=$*-linux-gnu-gcc AR=$*-linux-gnu-ar LD=$*-linux-gnu-ld \
 		OBJCOPY=$*-linux-gnu-objcopy LDFLAGS="-pthread -static -Wl,--no-warnings" $@
-crowds: $(GENERIC) $(MACHINE_CROWDS) $(if $(SAN),plain)
+# One with shared libraries, in a folder that stands for the root of another machine.
+MACHINE_ROOT := $(if $(filter %/aarch64/bin/crowd,$(MACHINE_CROWDS)),$(BUILD)/aarch64/root/app/crowd)
+$(MACHINE_ROOT): $(BUILD)/aarch64/bin/crowd
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/aarch64 ARCH=aarch64 SAN= CC=aarch64-linux-gnu-gcc AR=aarch64-linux-gnu-ar \
+		LD=aarch64-linux-gnu-ld OBJCOPY=aarch64-linux-gnu-objcopy $(BUILD)/aarch64/lib/libfiber.so
+	$(call say,CC,fixtures/crowd.c [aarch64 shared])
+	@mkdir -p $(@D)
+	@cp $(BUILD)/aarch64/lib/libfiber.so.0 $(@D)
+	$(Q)aarch64-linux-gnu-gcc $(filter-out -f%,$(CFLAGS)) $(CPPFLAGS) $(PUB_INC) -o $@ fixtures/crowd.c -L$(BUILD)/aarch64/lib -lfiber \
+		-Wl,-rpath,'$$ORIGIN'
+crowds: $(GENERIC) $(MACHINE_CROWDS) $(MACHINE_ROOT) $(if $(SAN),plain)
 $(GENERIC): always
 	@$(MAKE) --no-print-directory BUILD=$(@:/bin/crowd=) ARCH=generic $@
 plain: $(BARE)

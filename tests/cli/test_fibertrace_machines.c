@@ -23,31 +23,37 @@
 
 static char program[HARNESS_PATH], core[HARNESS_PATH];
 
-/* Run crowd for that machine (the port's and qemu's name). */
-static struct crowd run(const char *machine)
+/* Run the crowd at `path` in that machine's folder of the build. machine: the port's and qemu's name. */
+static struct crowd run_at(const char *machine, const char *path)
 {
 	const struct harness_how how = {.folder = harness_folder(), .core = true};
-	char emulator[64];
+	char emulator[64], libraries[64];
 
-	snprintf(program, sizeof(program), "%s/%s/bin/crowd", harness_build(), machine);
+	snprintf(program, sizeof(program), "%s/%s/%s", harness_build(), machine, path);
 	if (access(program, X_OK))
 		cli_skip("no cross compiler, or no port: make deps-ports");
 	snprintf(emulator, sizeof(emulator), "/usr/bin/qemu-%s-static", machine);
+	snprintf(libraries, sizeof(libraries), "/usr/%s-linux-gnu", machine);
 	if (access(emulator, X_OK))
 		cli_skip("no emulator: make deps-ports");
-	return crowd_of(cli_start(&how, "ready ", emulator, program, "66", NULL));
+	return crowd_of(cli_start(&how, "ready ", emulator, "-L", libraries, program, "66", NULL));
+}
+
+static struct crowd run(const char *machine)
+{
+	return run_at(machine, "bin/crowd");
 }
 
 static void run_script(const char *name, const char *first, const char *second, const char *third,
-		       const char *fourth)
+		       const char *fourth, const char *fifth)
 {
 	char path[HARNESS_PATH] = __FILE__;
 
 	*strrchr(path, '/') = '\0';
 	strcat(strcat(path, "/"), name);
-	cli_ended(
-		cli_run("/usr/bin/env", "python3", "-B", path, first, second, third, fourth, NULL),
-		0);
+	cli_ended(cli_run("/usr/bin/env", "python3", "-B", path, first, second, third, fourth,
+			  fifth, NULL),
+		  0);
 }
 
 /* Run it, end it by a signal and find its core. */
@@ -148,7 +154,9 @@ static void test_core_of_a_big_endian_machine_lists_walks_and_opens_in_gdb(void 
 	check("s390x");
 }
 
-#define RISCV64_REGISTERS "32" /* in a core's notes */
+/* In a core's notes. */
+#define AARCH64_REGISTERS "34"
+#define RISCV64_REGISTERS "32"
 
 static void test_core_of_riscv64_lists_walks_and_opens_in_gdb(void **state)
 {
@@ -156,11 +164,41 @@ static void test_core_of_riscv64_lists_walks_and_opens_in_gdb(void **state)
 
 	(void)state;
 	run_script("foreign_core.py", cli_number((uint64_t)crowd.process->pid), program,
-		   RISCV64_REGISTERS, harness_file(core, "riscv64.core"));
+		   RISCV64_REGISTERS, harness_file(core, "riscv64.core"), NULL);
 	harness_end(crowd.process);
 	check_list(&crowd);
 	check_walks(&crowd);
 	check_debugger();
+	end(&crowd);
+}
+
+/* crowd and libfiber.so are in a folder that stands for the root of the machine where the core is from. */
+static void test_files_of_another_machine_are_found_below_a_sysroot(void **state)
+{
+	struct crowd crowd = run_at("aarch64", "root/app/crowd");
+	char root[HARNESS_PATH];
+	struct harness_process *p;
+	json_t *answer;
+
+	(void)state;
+	snprintf(root, sizeof(root), "%s/aarch64/root", harness_build());
+	run_script("foreign_core.py", cli_number((uint64_t)crowd.process->pid), program,
+		   AARCH64_REGISTERS, harness_file(core, "shared.core"), root);
+	harness_end(crowd.process);
+	p = cli_run("fibertrace", "--each", "--core", core, NULL);
+	cli_expect(p, 1);
+	cli_contains(p->out.bytes, "the file of /app/libfiber.so.0 is missing");
+	harness_free(p);
+	answer = json_well(
+		cli_run("fibertrace", "--each", "--core", core, "--sysroot", root, "--json", NULL));
+	crowd_walked(&crowd, answer);
+	json_decref(answer);
+	p = cli_run("fibertrace", "bt", "--core", core,
+		    cli_number(crowd_find(&crowd, "mutex", "mutex-")->id), "--sysroot", root, NULL);
+	cli_expect(p, 0);
+	cli_contains(p->out.bytes, "libfiber/sync/mutex.c:");
+	cli_contains(p->out.bytes, "crowd_kinds.h:");
+	harness_free(p);
 	end(&crowd);
 }
 
@@ -237,7 +275,7 @@ static void test_snapshot_of_a_big_endian_machine_is_read(void **state)
 	(void)state;
 	snprintf(name, sizeof(name), "fiber/%d.sock", (int)crowd.process->pid);
 	harness_file(socket, name);
-	run_script("foreign_snapshot.py", socket, program, harness_file(file, "s390x"), NULL);
+	run_script("foreign_snapshot.py", socket, program, harness_file(file, "s390x"), NULL, NULL);
 	cli_expect_error(cli_run("fiberctl", "list", socket, NULL), 2, "fiberctl",
 			 "its machine has another byte order");
 	harness_end(crowd.process);
@@ -280,7 +318,8 @@ static void test_recording_of_another_byte_order_is_the_same(void **state)
 
 	(void)state;
 	step_file(file);
-	run_script("foreign_recording.py", file, harness_file(foreign, "foreign.rec"), NULL, NULL);
+	run_script("foreign_recording.py", file, harness_file(foreign, "foreign.rec"), NULL, NULL,
+		   NULL);
 	compare(file, foreign, "report", NULL);
 	compare(file, foreign, "report", "--json");
 	compare(file, foreign, "export", "--perfetto");
@@ -313,6 +352,7 @@ int main(void)
 		cmocka_unit_test(test_core_of_aarch64_lists_walks_and_opens_in_gdb),
 		cmocka_unit_test(test_core_of_a_big_endian_machine_lists_walks_and_opens_in_gdb),
 		cmocka_unit_test(test_core_of_riscv64_lists_walks_and_opens_in_gdb),
+		cmocka_unit_test(test_files_of_another_machine_are_found_below_a_sysroot),
 		cmocka_unit_test(test_snapshot_of_aarch64_is_walked),
 		cmocka_unit_test(test_snapshot_of_riscv64_is_walked),
 		cmocka_unit_test(test_snapshot_of_a_big_endian_machine_is_read),
