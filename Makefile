@@ -140,7 +140,9 @@ CODE_SECTION := $(foreach s,.text .text.unlikely .text.hot .text.startup .text.e
 CALLS    := $(if $(SAN),watched,$(if $(wildcard libfiber/os/linux/calls/$(PORT)),$(PORT),plain))
 
 # -- sources: every file in these folders is compiled --
-LIB_DIRS := base wire layout os/linux os/linux/calls/$(CALLS) context stack poll core sched wait life watch sync io service runtime arch/$(PORT) poll/$(URING) poll/$(KQUEUE)
+# A port that cannot move the thread pointer.
+FIXED_TP := $(if $(wildcard libfiber/arch/$(PORT)/thread_pointer.c),,arch/fixed_tp)
+LIB_DIRS := base wire layout os/linux os/linux/calls/$(CALLS) context stack poll core sched wait life watch sync io service runtime arch/$(PORT) $(FIXED_TP) poll/$(URING) poll/$(KQUEUE)
 LIB_SRC  := $(foreach d,$(LIB_DIRS),$(wildcard libfiber/$(d)/*.c libfiber/$(d)/*.S))
 PIC_OBJ  := $(patsubst libfiber/%,$(BUILD)/obj/pic/%.o,$(LIB_SRC))
 # Rooms that no hot path depends on are compiled once: their PIC objects are in the archive too. With a sanitizer this holds for all

@@ -151,18 +151,3 @@ bool fib_arch_after_call(const unsigned char before[FIB_ARCH_CALL])
 	(void)before;
 	return false;
 }
-
-bool fib_arch_tp_can_move(void)
-{
-	return false;
-}
-
-void fib_arch_tp_head(void *tp)
-{
-	(void)tp;
-}
-
-void *fib_arch_tp_modules(void *tp)
-{
-	return tp;
-}
