@@ -29,7 +29,8 @@ $(BUILD)/lib/libfiber-win32.so.0: $(WIN32_OBJ) $(BUILD)/lib/libfiber.so libfiber
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -shared -Wl,-soname,libfiber-win32.so.0 -Wl,-z,nodelete \
-		-Wl,--version-script=libfiber-win32/libfiber-win32.map 		$(if $(SAN),,-Wl$(comma)-z$(comma)defs) -o $@ $(WIN32_OBJ) -L$(BUILD)/lib -lfiber
+		-Wl,--version-script=libfiber-win32/libfiber-win32.map $(if $(SAN),,-Wl$(comma)-z$(comma)defs) -o $@ $(WIN32_OBJ) \
+		-L$(BUILD)/lib -lfiber $(PORT_LIBS)
 
 $(BUILD)/lib/libfiber-win32.so: $(BUILD)/lib/libfiber-win32.so.0
 	$(call say,LN,$@)
