@@ -218,7 +218,11 @@ static int raw_fdatasync(int fd)
 
 static int raw_sync_file_range(int fd, off64_t offset, off64_t size, unsigned flags)
 {
+#ifdef SYS_sync_file_range
 	return (int)syscall(SYS_sync_file_range, fd, offset, size, flags);
+#else /* 64-bit PowerPC */
+	return (int)syscall(SYS_sync_file_range2, fd, flags, offset, size);
+#endif
 }
 
 static int raw_flock(int fd, int operation)
