@@ -83,7 +83,7 @@ plain: $(BARE)
 .PHONY: always plain
 
 # Tests that use the installed files, read printed text or build programs in their own way. They do not run with a sanitizer.
-STRANGERS := scripts/test-headers.sh scripts/test-install.sh scripts/test-dist.sh scripts/test-buildsystems.sh scripts/test-html.py scripts/test-abi.sh scripts/test-static.sh scripts/test-posix.sh scripts/test-posix-threads.sh scripts/test-posix-keys.sh scripts/test-posix-self.sh scripts/test-posix-streams.sh scripts/test-shared-tls.sh scripts/test-threaded.sh scripts/test-fiberize.py scripts/test-fiberize-servers.py scripts/test-man.py scripts/check-schema.py \
+STRANGERS := scripts/test-headers.sh scripts/test-install.sh scripts/test-dist.sh scripts/test-buildsystems.sh scripts/test-meson.sh scripts/test-html.py scripts/test-abi.sh scripts/test-static.sh scripts/test-posix.sh scripts/test-posix-threads.sh scripts/test-posix-keys.sh scripts/test-posix-self.sh scripts/test-posix-streams.sh scripts/test-shared-tls.sh scripts/test-threaded.sh scripts/test-fiberize.py scripts/test-fiberize-servers.py scripts/test-man.py scripts/check-schema.py \
 	scripts/check-openapi.py scripts/test-serve-proxy.py scripts/test-debuggers.py scripts/test-mi.py scripts/test-matrix.py scripts/test-adapters.py scripts/test-sanitizers.py \
 	scripts/test-bench-pictures.py scripts/test-prometheus.py scripts/test-prometheus-server.py scripts/test-model.py scripts/why-healthy.py \
 	scripts/test-ruby.sh

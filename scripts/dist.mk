@@ -11,8 +11,8 @@ dist:
 	$(call say,DIST,$(BUILD)/libfiber-$(VERSION).tar.gz)
 	@mkdir -p $(BUILD)
 	@git rev-parse --verify -q HEAD >/dev/null || { echo "make dist: this tree is no git checkout" >&2; exit 1; }
-	$(Q)git archive --format=tar --prefix=libfiber-$(VERSION)/ HEAD >$(BUILD)/libfiber-$(VERSION).tar
-	$(Q)gzip -9nf $(BUILD)/libfiber-$(VERSION).tar
+	$(Q)new=$(BUILD)/dist.$$$$ && git archive --format=tar --prefix=libfiber-$(VERSION)/ HEAD >$$new.tar && gzip -9nf $$new.tar && \
+		mv $$new.tar.gz $(BUILD)/libfiber-$(VERSION).tar.gz
 
 .PHONY: html
 html:

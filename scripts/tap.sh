@@ -47,3 +47,11 @@ prove() {
 		;;
 	esac
 }
+
+# needs COMMAND: skip the test if it is missing
+needs() {
+	command -v "$1" >/dev/null 2>&1 || {
+		echo "missing: $1 (make deps)"
+		return 77
+	}
+}

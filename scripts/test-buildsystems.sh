@@ -1,11 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# test-buildsystems.sh [BUILD] - programs find the installed libfiber with pkg-config, CMake and Meson, and the files for vcpkg and
+# test-buildsystems.sh [BUILD] - programs find the installed libfiber with pkg-config and CMake, and the files for vcpkg and
 # Conan install what they say
 #
-# Prints TAP. BUILD, or $FIBER_BUILD, is a finished build; nothing outside a temporary folder is written, except the tarball of
-# `make dist`. vcpkg and Conan are not needed: the functions of theirs that the files call are replaced by small ones below.
+# Prints TAP. BUILD, or $FIBER_BUILD, is a finished build; nothing outside a temporary folder is written. vcpkg and Conan are not needed: the functions of theirs that the files call are replaced by small ones below.
 # What real ones say is not known from this test.
 . "$(dirname "$0")/tap.sh"
 
@@ -18,13 +17,6 @@ prefix=$tmp/first
 lib=lib/own
 PKG_CONFIG_PATH=$prefix/$lib/pkgconfig
 export PKG_CONFIG_PATH
-
-needs() {
-	command -v "$1" >/dev/null 2>&1 || {
-		echo "missing: $1 (make deps)"
-		return 77
-	}
-}
 
 # static PC EXAMPLE EXPECTED: with exactly what pkg-config --static prints, the example links with -static, and prints EXPECTED
 static() {
@@ -52,7 +44,7 @@ no_paths() {
 		done
 }
 
-mkdir -p "$tmp/cmake" "$tmp/meson/subprojects/packagefiles" && cat >"$tmp/cmake/CMakeLists.txt" <<'END'
+mkdir -p "$tmp/cmake" && cat >"$tmp/cmake/CMakeLists.txt" <<'END'
 cmake_minimum_required(VERSION 3.16)
 project(own C CXX)
 # Which versions are taken, and what is said about a component that is not there.
@@ -153,36 +145,6 @@ cmake_versions() {
 cmake_lacks() {
 	needs cmake || return
 	grep -- '-- none: ' "$tmp/found" && grep -qx -- "-- none: 0, libfiber::none is not installed in $tmp/moved/$lib" "$tmp/found"
-}
-
-cat >"$tmp/meson/meson.build" <<'END'
-project('own', 'c', default_options: ['c_std=gnu11'])
-executable('hello', 'hello.c', dependencies: dependency('libfiber', version: '>= 0.2'))
-END
-cp examples/03_pipeline.c "$tmp/meson/hello.c"
-
-# meson_runs FOLDER OPTION...: configure, build and run the program
-meson_runs() {
-	needs meson || return
-	out=$tmp/meson/$1
-	shift
-	CC=$cc meson setup "$@" "$out" "$tmp/meson" && OPT=-O0 meson compile -C "$out" &&
-		[ "$("$out/hello")" = "the squares of 1 to 1000 add up to 333833500" ]
-}
-
-meson_finds() {
-	meson_runs found --wrap-mode=nodownload
-}
-
-# The tarball's version is the wrap's, so a forgotten one fails here.
-meson_builds() {
-	git rev-parse --verify -q HEAD >/dev/null 2>&1 || {
-		echo "no git checkout"
-		return 77
-	}
-	cp packaging/meson/libfiber.wrap "$tmp/meson/subprojects" && cp -r packaging/meson/packagefiles "$tmp/meson/subprojects" &&
-		"$make" -s dist BUILD="$build" && cp "$build/libfiber-$version.tar.gz" "$tmp/meson/subprojects/packagefiles" &&
-		meson_runs built --wrap-mode=forcefallback && ! readelf -d "$tmp/meson/built/hello" | grep 'NEEDED.*libfiber'
 }
 
 # uses FOLDER: a program builds with CMake against what the file for vcpkg or for Conan installed there
@@ -291,8 +253,6 @@ prove "and with that of libfiber-tls" static libfiber-tls 24_tls 'localhost: hel
 prove "and with that of libfiber-backtrace" static libfiber-backtrace 15_backtrace '^fiber 2 "worker"'
 prove "a test links with the archive that pkg-config --static libfiber-test prints" archive libfiber-test examples/22_test.c ""
 prove "and with that of libfiber-test-memory" archive libfiber-test-memory examples/27_test_memory.c -fsanitize=thread
-prove "Meson's dependency() finds the installed libfiber" meson_finds
-prove "and with the wrap builds the release as a subproject" meson_builds
 prove "find_package(libfiber) finds each library in a prefix that was moved" cmake_finds
 prove "and programs build with its targets and run" eval '(cmake_builds)'
 prove "and need the libraries that the targets name" eval '(cmake_links)'
