@@ -177,12 +177,32 @@ static struct serve_gather *begin(struct serve_gathers *all, const struct serve_
 	if (!g)
 		return NULL;
 	*g = (struct serve_gather){.all = all, .what = what, .asking = true, .began = now};
-	g->open = g->parts = desk->programs.count;
-	g->part = calloc(g->parts ? g->parts : 1, sizeof *g->part);
+	g->part = calloc(desk->programs.count + 1, sizeof *g->part);
 	if (g->part)
 		return g;
 	free(g);
 	return NULL;
+}
+
+/*
+ * A program that has ended is not listed, although the next search has to find that out, too: an answer that it gave
+ * before would say that it lives.
+ */
+static void ask_part(struct serve_gather *g, struct serve_desk *desk,
+		     const struct serve_found *found, int64_t now)
+{
+	struct part *p = &g->part[g->parts];
+
+	if (g->what == SERVE_GATHER_PROCESSES && serve_found_has_ended(found))
+		return;
+	g->parts++;
+	g->open++;
+	p->gather = g;
+	p->pid = found->socket.pid;
+	snprintf(p->path, sizeof p->path, "%.107s", found->socket.path);
+	p->waiter =
+		(struct serve_waiter){.done = part_done, .deadline = now + PATIENT, .old = true};
+	serve_desk_ask(desk, found, questions[g->what], &p->waiter, now);
 }
 
 void serve_gather_ask(struct serve_gathers *all, struct serve_desk *desk,
@@ -208,16 +228,8 @@ void serve_gather_ask(struct serve_gathers *all, struct serve_desk *desk,
 	all->running[what] = g;
 	waiter->next = NULL;
 	g->waiters = waiter;
-	for (i = 0; i < g->parts; i++) {
-		struct part *p = &g->part[i];
-
-		p->gather = g;
-		p->pid = desk->programs.all[i].socket.pid;
-		snprintf(p->path, sizeof p->path, "%.107s", desk->programs.all[i].socket.path);
-		p->waiter = (struct serve_waiter){
-			.done = part_done, .deadline = now + PATIENT, .old = true};
-		serve_desk_ask(desk, &desk->programs.all[i], questions[what], &p->waiter, now);
-	}
+	for (i = 0; i < desk->programs.count; i++)
+		ask_part(g, desk, &desk->programs.all[i], now);
 	g->asking = false;
 	if (!g->open)
 		finish(g);

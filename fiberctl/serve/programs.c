@@ -66,6 +66,11 @@ static int search(void *context)
 
 /* -- in the server -- */
 
+bool serve_found_has_ended(const struct serve_found *found)
+{
+	return found->started && tool_process_started(found->socket.pid) != found->started;
+}
+
 static uint64_t mix(uint64_t hash, uint64_t n)
 {
 	return (hash ^ n) * UINT64_C(0x100000001b3);

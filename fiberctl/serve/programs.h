@@ -23,6 +23,9 @@ struct serve_found {
 	uint64_t started;
 };
 
+/* Whether its process is not there any more. False also for one that is not visible in our pid namespace. */
+bool serve_found_has_ended(const struct serve_found *found);
+
 struct serve_programs {
 	struct serve_found *all;
 	size_t count;

@@ -104,6 +104,28 @@ static void test_metrics_of_a_stopped_program_that_is_looked_at_are_up_0(void **
 	stops(is_down_for_all);
 }
 
+/* Its last answer, and the last search for programs, are of a moment before the end. */
+static void test_a_program_that_has_ended_is_not_listed(void **state)
+{
+	const struct timespec fresh = {1, 200000000}; /* longer than a list is given to others */
+	struct crowd ends = crowd_start(NULL, "crowd", "20", NULL);
+	char member[32];
+	struct http_reply reply;
+
+	(void)state;
+	await_found(ends.process->pid);
+	snprintf(member, sizeof(member), "\"pid\":%d,", ends.process->pid);
+	reply = serve_get(&server, "/api/v1/processes");
+	cli_contains(reply.body, member);
+	http_drop(&reply);
+	nanosleep(&fresh, NULL);
+	harness_end(ends.process);
+	reply = serve_get(&server, "/api/v1/processes");
+	assert_null(strstr(reply.body, member));
+	http_drop(&reply);
+	crowd_end(&ends);
+}
+
 static void test_a_program_that_ends_during_a_question_is_an_error(void **state)
 {
 	struct crowd ends = crowd_start(NULL, "crowd", "20", NULL);
@@ -130,6 +152,7 @@ int main(void)
 		cmocka_unit_test(test_a_stopped_program_is_an_error_and_delays_no_other),
 		cmocka_unit_test(test_metrics_of_a_stopped_program_are_up_0),
 		cmocka_unit_test(test_metrics_of_a_stopped_program_that_is_looked_at_are_up_0),
+		cmocka_unit_test(test_a_program_that_has_ended_is_not_listed),
 		cmocka_unit_test(test_a_program_that_ends_during_a_question_is_an_error),
 	};
 
