@@ -14,7 +14,6 @@
 
 #include <dirent.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -121,13 +120,11 @@ static void *observer(void *arg)
 /* Whether fiber rows have arrived. */
 static bool has_rows(struct fib_wire_client *c)
 {
-	struct pollfd p = {.fd = c->fd, .events = POLLIN};
 	struct fib_wire_header h = {0};
 	const void *payload;
 
-	while (h.type != FIB_WIRE_STACKS && poll(&p, 1, 0) > 0)
-		if (fib_wire_receive(c, &h, &payload) < 0)
-			break;
+	while (h.type != FIB_WIRE_STACKS && fib_wire_receive_now(c, &h, &payload) == 0)
+		;
 	return h.type == FIB_WIRE_STACKS;
 }
 
