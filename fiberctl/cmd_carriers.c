@@ -87,7 +87,8 @@ static void put_rest(const struct answer *a)
 	char used[32], age[32], features[sizeof c->features * 4];
 
 	if (c->features[0])
-		printf("features: %s%s\n", ins_escape_quoted(c->features, features, sizeof features),
+		printf("features: %s%s\n",
+		       ins_escape_quoted(c->features, features, sizeof features),
 		       strstr(c->features, "=-") ? " (-: not tried yet)" : "");
 	printf("stacks: %" PRIu64 " made, %" PRIu64 " in use, %" PRIu64
 	       " kept by carriers, %" PRIu64 " free, of them %" PRIu64

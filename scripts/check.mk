@@ -62,7 +62,7 @@ $(MACHINE_CROWDS): $(BUILD)/%/bin/crowd: always
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/$* ARCH=$* SAN= CC=$*-linux-gnu-gcc AR=$*-linux-gnu-ar LD=$*-linux-gnu-ld \
 		OBJCOPY=$*-linux-gnu-objcopy LDFLAGS="-pthread -static -Wl,--no-warnings" $@
 # One with shared libraries, in a folder that stands for the root of another machine.
-MACHINE_ROOT := $(if $(filter %/aarch64/bin/crowd,$(MACHINE_CROWDS)),$(BUILD)/aarch64/root/app/crowd)
+MACHINE_ROOT := $(if $(filter %/aarch64/bin/crowd,$(MACHINE_CROWDS)),$(BUILD)/aarch64/sysroot/app/crowd)
 $(MACHINE_ROOT): $(BUILD)/aarch64/bin/crowd
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/aarch64 ARCH=aarch64 SAN= CC=aarch64-linux-gnu-gcc AR=aarch64-linux-gnu-ar \
 		LD=aarch64-linux-gnu-ld OBJCOPY=aarch64-linux-gnu-objcopy $(BUILD)/aarch64/lib/libfiber.so

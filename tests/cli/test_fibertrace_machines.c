@@ -175,13 +175,13 @@ static void test_core_of_riscv64_lists_walks_and_opens_in_gdb(void **state)
 /* crowd and libfiber.so are in a folder that stands for the root of the machine where the core is from. */
 static void test_files_of_another_machine_are_found_below_a_sysroot(void **state)
 {
-	struct crowd crowd = run_at("aarch64", "root/app/crowd");
+	struct crowd crowd = run_at("aarch64", "sysroot/app/crowd");
 	char root[HARNESS_PATH];
 	struct harness_process *p;
 	json_t *answer;
 
 	(void)state;
-	snprintf(root, sizeof(root), "%s/aarch64/root", harness_build());
+	snprintf(root, sizeof(root), "%s/aarch64/sysroot", harness_build());
 	run_script("foreign_core.py", cli_number((uint64_t)crowd.process->pid), program,
 		   AARCH64_REGISTERS, harness_file(core, "shared.core"), root);
 	harness_end(crowd.process);
