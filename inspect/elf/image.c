@@ -85,6 +85,17 @@ const char *ins_image_read(struct ins_image *ret, fib_read_fn *read, void *reade
 	return NULL;
 }
 
+static bool find_note(fib_read_fn *read, void *reader, struct ins_notes notes, const char *name,
+		      uint32_t type, struct ins_note *ret)
+{
+	unsigned n;
+
+	for (n = 0; n < NOTES_MAX && ins_note_next(read, reader, &notes, ret); n++)
+		if (ret->type == type && strcmp(ret->name, name) == 0)
+			return true;
+	return false;
+}
+
 int ins_image_note(const struct ins_image *image, fib_read_fn *read, void *reader, const char *name,
 		   uint32_t type, void *buf, size_t size, uint64_t *ret_address, uint32_t *ret_size)
 {
@@ -96,22 +107,24 @@ int ins_image_note(const struct ins_image *image, fib_read_fn *read, void *reade
 		struct ins_notes notes = {begin, begin + ph->p_filesz, ph->p_align == 8 ? 8 : 4,
 					  image->machine.swapped};
 		struct ins_note note;
-		unsigned n;
+		bool found;
 
 		if (ph->p_type != PT_NOTE || ph->p_filesz > NOTE_BYTES_MAX)
 			continue;
-		for (n = 0; n < NOTES_MAX; n++) {
-			if (!ins_note_next(read, reader, &notes, &note))
-				break;
-			if (note.type != type || strcmp(note.name, name) != 0)
-				continue;
-			memset(buf, 0, size);
-			if (read(reader, note.at, buf, note.size < size ? note.size : size) < 0)
-				break;
-			*ret_address = note.at - begin + ph->p_vaddr + image->bias;
-			*ret_size = note.size;
-			return 0;
+		found = find_note(read, reader, notes, name, type, &note);
+		/* mold puts notes of both alignments into one segment. */
+		if (!found && notes.align == 8) {
+			notes.align = 4;
+			found = find_note(read, reader, notes, name, type, &note);
 		}
+		if (!found)
+			continue;
+		memset(buf, 0, size);
+		if (read(reader, note.at, buf, note.size < size ? note.size : size) < 0)
+			continue;
+		*ret_address = note.at - begin + ph->p_vaddr + image->bias;
+		*ret_size = note.size;
+		return 0;
 	}
 	return -ENOENT;
 }

@@ -81,6 +81,31 @@ static void test_a_note_is_found_by_name_and_type_with_its_address(void **state)
 			 -ENOENT);
 }
 
+/* As mold writes it: the second note begins 36 bytes behind the first, the segment says 8. */
+static void test_a_note_is_found_behind_one_of_a_smaller_alignment_than_the_segment(void **state)
+{
+	struct room room = {0};
+	char contents[8];
+	uint64_t begin, address;
+	uint32_t size;
+
+	(void)state;
+	elf_start(&elf, ET_DYN);
+	begin = elf_append(&elf, NULL, 0);
+	elf_note(&elf, "GNU", NT_GNU_BUILD_ID, "12345678901234567890", 20);
+	elf_note(&elf, "fiber", NOTE_TYPE, "contents", 8);
+	elf_add(&elf, PT_LOAD, 0, VADDR, elf.size);
+	elf_add(&elf, PT_NOTE, begin, VADDR + begin, elf.size - begin);
+	elf_segment(&elf, 1)->p_align = 8;
+	assert_null(read_at(BASE, true));
+	assert_int_equal(image.build_id_size, 20);
+	room_add(&room, BASE, elf.at, elf.size);
+	assert_int_equal(ins_image_note(&image, room_read, &room, "fiber", NOTE_TYPE, contents,
+					sizeof contents, &address, &size),
+			 0);
+	assert_memory_equal(contents, "contents", 8);
+}
+
 static void test_foreign_files_are_named(void **state)
 {
 	(void)state;
@@ -220,6 +245,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_headers_and_build_id_are_read_from_memory_and_file),
 		cmocka_unit_test(test_a_note_is_found_by_name_and_type_with_its_address),
+		cmocka_unit_test(
+			test_a_note_is_found_behind_one_of_a_smaller_alignment_than_the_segment),
 		cmocka_unit_test(test_foreign_files_are_named),
 		cmocka_unit_test(test_headers_and_notes_of_the_other_byte_order_are_converted),
 		cmocka_unit_test(test_every_length_and_every_flipped_byte_is_survived),
