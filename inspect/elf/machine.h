@@ -46,6 +46,12 @@ struct ins_run {
 	uint16_t count, size;
 };
 
+/* The run of a member that is text: an initializer. */
+#define INS_RUN_TEXT(of, member)                    \
+	{                                           \
+		sizeof(((struct of *)0)->member), 1 \
+	}
+
 /*
  * Reverse the bytes of each number of a struct of which the first `size` bytes are there. The last of the
  * runs has no numbers.

@@ -14,13 +14,8 @@
 #include "layout/event.h"
 #include "layout/recording_format.h"
 
-#define TEXT(of, member)                            \
-	{                                           \
-		sizeof(((struct of *)0)->member), 1 \
-	}
-
 static const struct ins_run head[] = {
-	TEXT(fib_recording_head, magic),
+	INS_RUN_TEXT(fib_recording_head, magic),
 	{4, 4}, /* version to ring_events */
 	{3, 8}, /* wall to ended */
 	{0},

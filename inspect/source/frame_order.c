@@ -16,11 +16,6 @@
 #include "wire/thread.h"
 #include "wire/wire.h"
 
-#define TEXT(of, member)                            \
-	{                                           \
-		sizeof(((struct of *)0)->member), 1 \
-	}
-
 static const struct ins_run header[] = {{1, 4}, {2, 2}, {1, 4}, {0}};
 static const struct ins_run process[] = {{4, 4}, {2, 8}, {0}};
 static const struct ins_run rows[] = {{2, 4}, {0}};
@@ -29,10 +24,10 @@ static const struct ins_run row[] = {
 	{20, 8}, /* id to entry */
 	{4, 1},	 /* state to cancelled */
 	{2, 2},	 /* carrier, pins */
-	TEXT(fib_row, name),
-	TEXT(fib_row, object_name),
+	INS_RUN_TEXT(fib_row, name),
+	INS_RUN_TEXT(fib_row, object_name),
 	{4, 8}, /* runnable to labels */
-	TEXT(fib_row, label),
+	INS_RUN_TEXT(fib_row, label),
 	{1 + FIB_ROW_READS, 8},
 	{2, 4}, /* reading, toucher */
 	{3, 8}, /* held to runtime */
@@ -45,9 +40,13 @@ static const struct ins_run watchdog[] = {{3, 8}, {0}};
 static const struct ins_run end[] = {{4, 8}, {0}};
 static const struct ins_run error[] = {{1, 4}, {0}};
 static const struct ins_run runtime[] = {
-	{2, 8}, {4, 4}, TEXT(fib_wire_runtime, poller), TEXT(fib_wire_runtime, note),
+	{2, 8},
+	{4, 4},
+	INS_RUN_TEXT(fib_wire_runtime, poller),
+	INS_RUN_TEXT(fib_wire_runtime, note),
 	{5, 8}, /* now to pinned_dropped */
-	{2, 4}, {0},
+	{2, 4},
+	{0},
 };
 static const struct ins_run carrier[] = {
 	{2, 4},
@@ -55,7 +54,7 @@ static const struct ins_run carrier[] = {
 	{2, 4},			  /* queued, timers */
 	{9 + FIB_WIRE_DELAYS, 8}, /* since to delays */
 	{1, 8},
-	TEXT(fib_wire_carrier, name),
+	INS_RUN_TEXT(fib_wire_carrier, name),
 	{1, 8},
 	{0},
 };
@@ -69,7 +68,7 @@ static const struct ins_run audited[] = {{2, 4}, {1, 8}, {0}};
 static const struct ins_run audit_entry[] = {{3, 8}, {4, 4}, {4, 8}, {0}};
 static const struct ins_run thread[] = {{4, 8}, {4, 4}, {0}};
 static const struct ins_run event[] = {
-	{10, 8}, {6, 4}, {1, 8}, TEXT(fib_wire_event, name), {1, 8}, {0},
+	{10, 8}, {6, 4}, {1, 8}, INS_RUN_TEXT(fib_wire_event, name), {1, 8}, {0},
 };
 
 /* What a payload is made of: a head, and perhaps elements at its end, whose size and number are in the head. */

@@ -18,18 +18,13 @@
 #include "inspect/source/snapshot.h"
 #include "inspect/source/snapshot_sums.h"
 
-#define TEXT(of, member)                            \
-	{                                           \
-		sizeof(((struct of *)0)->member), 1 \
-	}
-
 static const struct ins_run head_runs[] = {
-	TEXT(ins_snapshot_head, magic),
+	INS_RUN_TEXT(ins_snapshot_head, magic),
 	{2, 4}, /* version, head_size */
 	{3, 8}, /* size to now */
 	{2, 4}, /* pid, machine */
-	TEXT(ins_snapshot_head, name),
-	TEXT(ins_snapshot_head, host),
+	INS_RUN_TEXT(ins_snapshot_head, name),
+	INS_RUN_TEXT(ins_snapshot_head, host),
 	{2, 4}, /* threads, flags */
 	{0},
 };

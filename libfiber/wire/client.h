@@ -58,9 +58,9 @@ int fib_wire_request(struct fib_wire_client *client, enum fib_wire_type type, co
 
 /*
  * Receive the next frame. The payload stays valid until the next call. Returns 0; -EPROTO for data
- * that is not a frame; -EXDEV for a frame in another byte order; -EMSGSIZE for a frame that is too long; -ETIMEDOUT when nothing arrives;
- * -ETIME when data arrives but the answer does not end (budget.h); -ECONNRESET when the program
- * closed the connection.
+ * that is not a frame; -EXDEV for a frame in another byte order; -EMSGSIZE for a frame that is too
+ * long; -ETIMEDOUT when nothing arrives; -ETIME when data arrives but the answer does not end
+ * (budget.h); -ECONNRESET when the program closed the connection.
  */
 int fib_wire_receive(struct fib_wire_client *client, struct fib_wire_header *ret_header,
 		     const void **ret_payload);
