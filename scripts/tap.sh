@@ -9,6 +9,8 @@
 set -u
 LC_ALL=C
 export LC_ALL
+# A script that installs says where. A build for a package says another place in the environment.
+unset PREFIX LIBDIR DESTDIR
 
 build=${1:-${FIBER_BUILD:?the build folder}}
 if [ -n "${FIBER_SAN-}" ]; then
