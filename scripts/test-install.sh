@@ -12,10 +12,13 @@ HOME=${HOME:-$tmp} # gdb prints a warning about its cache if HOME is unset
 export HOME
 prefix=$tmp/prefix
 stage=$tmp/stage
-pid=
+pid=    # of the program that the tools look at
+server= # of fiberctl serve
 
 finish() {
-	[ -z "$pid" ] || kill "$pid" 2>/dev/null
+	for started in $pid $server; do
+		kill "$started" 2>/dev/null
+	done
 	rm -rf "$tmp"
 }
 trap finish EXIT
@@ -368,11 +371,11 @@ user_unit_serves() {
 	LISTEN=$(sed -n "s|^Environment=LISTEN=||p" "$unit" | sed "s|%t|$tmp|") OPTIONS=
 	[ "$LISTEN" = "unix:$tmp/fiberctl-serve.sock" ] || return 1
 	eval "XDG_RUNTIME_DIR=$tmp $(sed -n 's|^ExecStart=||p' "$unit") >$tmp/said &"
-	pid=$!
+	server=$!
 	timeout 20 sh -c "until grep -q '^fiberctl: serving on ' $tmp/said; do sleep 0.05; done" || return 1
 	[ "$(stat -c %a "$tmp/fiberctl-serve.sock")" = 600 ] &&
 		[ "$(curl -s --unix-socket "$tmp/fiberctl-serve.sock" http://localhost/healthz)" = ok ] || return 1
-	kill "$pid" && wait "$pid" && pid= && [ ! -e "$tmp/fiberctl-serve.sock" ]
+	kill "$server" && wait "$server" && server= && [ ! -e "$tmp/fiberctl-serve.sock" ]
 }
 
 # gdb_knows PROGRAM GDB-OPTION...: check that gdb shows its fibers without a command to load a script
