@@ -29,7 +29,7 @@ static const char *const questions[] = {"list?limit=1", "list?limit=2",	 "top?li
 static struct serve server;
 static struct hostile listener;
 static struct hostile_log *counted;
-static int client[CLIENTS];
+static int client[CLIENTS];	/* connected from the question to the answer */
 static unsigned long look;	/* the last one that an answer was of */
 static unsigned answers, stale; /* 200, and 200 of no later look than was asked for */
 
@@ -44,21 +44,18 @@ static int begin(void **state)
 	how.log = counted;
 	hostile_start(&listener, &how);
 	server = serve_start(cli_number((uint64_t)listener.pid), NULL);
-	for (int i = 0; i < CLIENTS; i++)
-		client[i] = serve_connect(&server);
 	return 0;
 }
 
 static int finish(void **state)
 {
 	(void)state;
-	for (int i = 0; i < CLIENTS; i++)
-		close(client[i]);
 	serve_end(&server);
 	hostile_end(&listener);
 	return 0;
 }
 
+/* The server closes a connection that is idle for long, so each question has one of its own. */
 static void ask(int i, const char *question, bool later)
 {
 	char path[256];
@@ -68,6 +65,7 @@ static void ask(int i, const char *question, bool later)
 	if (later)
 		snprintf(path + n, sizeof(path) - (size_t)n, "%cafter=%lu",
 			 strchr(question, '?') ? '&' : '?', look);
+	client[i] = serve_connect(&server);
 	serve_send(&server, client[i], "GET", path, NULL);
 }
 
@@ -78,6 +76,7 @@ static void read_answer(int i, unsigned long after)
 	char number[32];
 	unsigned long of;
 
+	close(client[i]);
 	/* The listener cannot answer everything, but nobody waits in vain. */
 	if (reply.status != 200 && reply.status != 502)
 		fail_msg("%d: %s", reply.status, reply.body);
@@ -115,8 +114,7 @@ static void test_requests_are_bounded_by_turns_and_not_by_clients(void **state)
 		ask((int)i, questions[i], false);
 	for (size_t i = 0; i < QUESTIONS; i++)
 		read_answer((int)i, 0);
-	before = settled() - before;
-	each = before;
+	each = settled() - before;
 	assert_true(each >= QUESTIONS);
 	before = counted->requests;
 	first = look;
