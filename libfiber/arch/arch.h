@@ -2,9 +2,9 @@
 /*
  * arch.h - what a port provides
  *
- * A port is a folder beside this file with frame.h (struct fib_context: sp, fp and pc first, at
- * most 32 bytes), arch.c and, if it has its own switch, switch.S. No other file of the library
- * depends on an instruction set.
+ * A port is a folder beside this file with frame.h (struct fib_context: sp, fp and pc of 8 bytes
+ * each, at most 32 bytes in total), arch.c and, if it has its own switch, switch.S. No other file of
+ * the library depends on an instruction set.
  */
 #ifndef FIB_ARCH_ARCH_H
 #define FIB_ARCH_ARCH_H
@@ -44,6 +44,9 @@ void fib_arch_share(struct fib_context *context);
  * Save the caller in *from and continue where *to was saved. Returns when *from is switched to
  * again, perhaps on another thread. If both sides called this function from the same place, the CPU
  * predicts its return.
+ *
+ * from->fp need not be stored: a walk from (sp, pc) finds the frame pointer on the stack. A new context
+ * of the caller itself is zeroed memory.
  *
  * *left is incremented, with release, when the caller is completely saved and its stack is no
  * longer used: from then on another thread may continue *from. No other thread may write *left

@@ -45,7 +45,7 @@ struct fib_layout_field {
 
 enum fib_layout_field_id {
 	FIB_FIELD_SP,	       /* saved stack pointer */
-	FIB_FIELD_FP,	       /* saved frame pointer */
+	FIB_FIELD_FP,	       /* saved frame pointer; where the CFI at pc has it, perhaps 0 */
 	FIB_FIELD_PC,	       /* the pc where a walk starts */
 	FIB_FIELD_SEQ,	       /* u64: odd while it runs, new at every switch; switches = seq / 2 */
 	FIB_FIELD_SINCE,       /* i64 ns: start of its state (coarse clock) */

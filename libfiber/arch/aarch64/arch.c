@@ -53,10 +53,7 @@ int fib_arch_init(struct fib_context *context, void *low, size_t size, void (*fn
 
 void fib_arch_inherit(struct fib_context *context)
 {
-	uint64_t fpcr;
-
-	__asm__ volatile("mrs %0, fpcr" : "=r"(fpcr));
-	context->fpcr = (uint32_t)fpcr;
+	__asm__ volatile("mrs %0, fpcr" : "=r"(context->fpcr));
 }
 
 void fib_arch_share(struct fib_context *context)

@@ -3,16 +3,16 @@
  * frame.h - what a switch saves on aarch64, defined once for C, assembly and readers
  *
  * The callee-saved registers are on the fiber's own stack. The stack pointer then goes into the
- * context. The frame pointer and the resume address are there for readers: a walk that starts at
- * (sp, pc) needs only the CFI at pc.
+ * context, with FPCR beside it. The resume address is there for readers: a walk that starts at
+ * (sp, pc) needs only the CFI at pc. That has the frame pointer too, so a switch does not store it.
  */
 #ifndef FIB_ARCH_FRAME_H
 #define FIB_ARCH_FRAME_H
 
 #define FIB_FRAME_SP   0
-#define FIB_FRAME_FP   8
+#define FIB_FRAME_FPCR 8 /* one instruction loads it with sp */
 #define FIB_FRAME_PC   16
-#define FIB_FRAME_FPCR 24
+#define FIB_FRAME_FP   24 /* one instruction stores it with pc */
 
 #define FIB_FRAME_RED_ZONE 0 /* bytes below sp that may be in use: AAPCS64 6.4.5.1 has none */
 
@@ -27,10 +27,9 @@
 
 struct fib_context {
 	uint64_t sp;
-	uint64_t fp;
+	uint64_t fpcr;
 	uint64_t pc;
-	uint32_t fpcr;
-	uint32_t unused;
+	uint64_t fp; /* not by a switch */
 };
 
 _Static_assert(sizeof(struct fib_context) == 32, "half a cache line");

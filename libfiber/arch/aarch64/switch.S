@@ -14,6 +14,8 @@
  * Code that is reached by an indirect call or jump starts with `bti c`. fib_arch_switch is only
  * called by name.
  *
+ * FPCR is beside sp in the context: one stp stores both, one ldp loads both.
+ *
  * The sequence number is incremented by one thread at a time, so a load, an addition and a store with
  * release are enough.
  *
@@ -51,8 +53,8 @@
 	.cfi_restore d\d
 	.endm
 
-/* Push the registers that the ABI makes the callee keep, and store sp and x29 in the context in x0.
- * Clobbers x9. */
+/* Push the registers that the ABI makes the callee keep, and store sp and FPCR in the context in x0.
+ * Leaves FPCR in x3. Clobbers x9. */
 	.macro	save
 	stp	x29, x30, [sp, #-WHOLE]!
 	.cfi_adjust_cfa_offset WHOLE
@@ -65,7 +67,8 @@
 	sub	sp, sp, #FIB_FRAME_X29
 	.cfi_adjust_cfa_offset FIB_FRAME_X29
 	mov	x9, sp
-	stp	x9, x29, [x0, #FIB_FRAME_SP]
+	mrs	x3, fpcr
+	stp	x9, x3, [x0, #FIB_FRAME_SP]
 	st1	{v8.1d - v11.1d}, [x9], #32
 	st1	{v12.1d - v15.1d}, [x9]
 	pair_cfi d8, d9, 0
@@ -84,13 +87,10 @@
 fib_arch_switch:
 	.cfi_startproc
 	save
-	mrs	x3, fpcr
-	ldr	w4, [x1, #FIB_FRAME_FPCR]
-	str	w3, [x0, #FIB_FRAME_FPCR]
-	cmp	w3, w4
+	ldp	x5, x4, [x1, #FIB_FRAME_SP]
+	cmp	x3, x4
 	b.ne	.Lload_fpcr
 .Lfpcr_done:
-	ldr	x5, [x1, #FIB_FRAME_SP]
 	ldr	x6, [x2]
 	add	x6, x6, #1
 	/*
@@ -128,8 +128,8 @@ fib_arch_resume:
 /* Load the control word of the context in x0. Clobbers x9 and x10. */
 	.macro	load_control label
 	mrs	x9, fpcr
-	ldr	w10, [x0, #FIB_FRAME_FPCR]
-	cmp	w9, w10
+	ldr	x10, [x0, #FIB_FRAME_FPCR]
+	cmp	x9, x10
 	b.eq	\label
 	msr	fpcr, x10
 \label:
@@ -193,7 +193,7 @@ fib_arch_capture:
 	.cfi_startproc
 	save
 	adr	x9, fib_arch_resume
-	str	x9, [x0, #FIB_FRAME_PC]
+	stp	x9, x29, [x0, #FIB_FRAME_PC]
 	mov	x9, x1
 	mov	x0, x2
 	blr	x9
