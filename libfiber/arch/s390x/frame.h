@@ -3,9 +3,9 @@
  * frame.h - what a switch saves on s390x, defined once for C, assembly and readers
  *
  * The callee-saved registers are on the fiber's own stack: f8-f15 in a frame, r6-r15 in the save area
- * that the caller's frame has for its callees. The stack pointer then goes into the context. The frame
- * pointer and the resume address are there for readers: a walk that starts at (sp, pc) needs only the
- * CFI at pc.
+ * that the caller's frame has for its callees. The stack pointer then goes into the context. The resume
+ * address is there for readers: a walk that starts at (sp, pc) needs only the CFI at pc. That has the
+ * frame pointer too, so a switch does not store it.
  */
 #ifndef FIB_ARCH_FRAME_H
 #define FIB_ARCH_FRAME_H
@@ -34,7 +34,7 @@
 
 struct fib_context {
 	uint64_t sp;
-	uint64_t fp;
+	uint64_t fp; /* not by a switch */
 	uint64_t pc;
 	uint32_t fpc;
 	uint32_t words; /* FIB_WORDS_* */

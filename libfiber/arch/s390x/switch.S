@@ -10,7 +10,8 @@
  * FPC (FIB_WORDS_SHARE): a switch between two of them does not read it.
  *
  * The sequence number is incremented by one thread at a time. Stores become visible in order on this
- * machine, so a plain store is a release.
+ * machine, so any store is a release. One instruction adds to memory: compilers use it for a plain
+ * increment too.
  *
  * A saved context always resumes at fib_arch_resume, where the CFI describes the frame completely:
  * a walk needs only sp and pc. It ends in fib_arch_entry, whose CFI says that it has no caller.
@@ -53,7 +54,6 @@ fib_arch_switch:
 	.cfi_startproc
 	push_saved
 	stg	%r15, FIB_FRAME_SP(%r2)
-	stg	%r11, FIB_FRAME_FP(%r2)
 	tm	FIB_FRAME_WORDS + 3(%r2), FIB_WORDS_SHARE
 	jo	.Lshare
 	stfpc	FIB_FRAME_FPC(%r2)
@@ -68,9 +68,7 @@ fib_arch_switch:
 	 * between would put its handler's frame where the fiber already runs.
 	 */
 	lg	%r15, FIB_FRAME_SP(%r3)
-	lg	%r1, 0(%r4)
-	aghi	%r1, 1
-	stg	%r1, 0(%r4)
+	agsi	0(%r4), 1
 
 	.globl	fib_arch_resume
 	.hidden	fib_arch_resume
