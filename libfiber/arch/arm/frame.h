@@ -3,9 +3,9 @@
  * frame.h - what a switch saves on 32-bit ARM, defined once for C, assembly and readers
  *
  * The callee-saved registers are on the fiber's own stack. The stack pointer then goes into the context.
- * The frame pointer (r11, which code in Thumb does not use as one) and the resume address are there for
- * readers: a walk that starts at (sp, pc) needs only the CFI at pc. Readers get fields of 8 bytes; an
- * address is in their first half.
+ * The resume address is there for readers: a walk that starts at (sp, pc) needs only the CFI at pc. That
+ * has the frame pointer too, so a switch does not store it. Readers get fields of 8 bytes; an address is
+ * in their first half. The other half is 0 before the first switch, which leaves it so.
  */
 #ifndef FIB_ARCH_FRAME_H
 #define FIB_ARCH_FRAME_H
@@ -26,15 +26,16 @@
 #define FIB_FRAME_R4	64
 #define FIB_FRAME_SAVED 104
 
-/* FPSCR: everything but the condition flags and the sticky flags of exceptions. */
-#define FIB_FRAME_FPSCR_CONTROL 0x07f79f00
+/* FPSCR: the bits between the sticky flags of exceptions and the condition flags. */
+#define FIB_FRAME_FPSCR_LOW  8
+#define FIB_FRAME_FPSCR_BITS 19
 
 #ifndef __ASSEMBLER__
 #include <stdint.h>
 
 struct fib_context {
 	uint64_t sp;
-	uint64_t fp;
+	uint64_t fp; /* not by a switch: r11, in code that is not Thumb */
 	uint64_t pc;
 	uint32_t fpscr;
 	uint32_t unused;

@@ -6,6 +6,8 @@
  * belong to a fiber. Reading FPSCR is cheap, but writing it may drain the pipeline, so it is written
  * only when the next context wants other control bits; the sticky flags are then those of that context.
  *
+ * Fields of a context have 8 bytes. A switch stores sp into the low half: the high half is 0, and stays so.
+ *
  * The code is in ARM instructions, whatever the C code uses: the linker adds what a call from Thumb
  * needs, and bx continues a caller of either kind.
  *
@@ -49,15 +51,7 @@
 	.endr
 	.endm
 
-/* Give readers what they need of the context in r0. Clobbers r12. */
-	.macro	show_context
-	mov	r12, #0
-	str	sp, [r0, #FIB_FRAME_SP]
-	str	r12, [r0, #FIB_FRAME_SP + 4]
-	str	r11, [r0, #FIB_FRAME_FP]
-	str	r12, [r0, #FIB_FRAME_FP + 4]
-	.endm
-/* Clobbers r12. */
+/* Store the address for readers in the context in r0. Leaves 0 in r12. */
 	.macro	show_resume
 	adr	r12, fib_arch_resume
 	str	r12, [r0, #FIB_FRAME_PC]
@@ -79,12 +73,11 @@ fib_arch_switch:
 	vmrs	r3, fpscr
 	ldr	r4, [r1, #FIB_FRAME_FPSCR]
 	str	r3, [r0, #FIB_FRAME_FPSCR]
-	movw	r5, #:lower16:FIB_FRAME_FPSCR_CONTROL
-	movt	r5, #:upper16:FIB_FRAME_FPSCR_CONTROL
 	eor	r3, r3, r4
-	tst	r3, r5
+	ubfx	r3, r3, #FIB_FRAME_FPSCR_LOW, #FIB_FRAME_FPSCR_BITS
+	cmp	r3, #0
 	vmsrne	fpscr, r4
-	show_context
+	str	sp, [r0, #FIB_FRAME_SP]
 	/*
 	 * label: record.seq -- with the store the fiber is completely saved and its stack is left:
 	 * after it another thread may run it. The stack pointer must change first: a signal in
@@ -183,8 +176,11 @@ fib_arch_capture:
 	.fnstart
 	.cfi_startproc
 	push_saved
-	show_context
 	show_resume
+	str	sp, [r0, #FIB_FRAME_SP]
+	str	r12, [r0, #FIB_FRAME_SP + 4]
+	str	r11, [r0, #FIB_FRAME_FP]
+	str	r12, [r0, #FIB_FRAME_FP + 4]
 	mov	r12, r1
 	mov	r0, r2
 	blx	r12
