@@ -55,13 +55,12 @@
 	\what	\float, fs11, FIB_FRAME_FS0 + 88
 	.endm
 
-/* Push these registers, and store sp and s0 in the context in a0. */
+/* Push these registers, and store sp in the context in a0. */
 	.macro	save
 	addi	sp, sp, -FIB_FRAME_SAVED
 	.cfi_adjust_cfa_offset FIB_FRAME_SAVED
 	each_saved push_one, sd, fsd
 	sd	sp, FIB_FRAME_SP(a0)
-	sd	s0, FIB_FRAME_FP(a0)
 	.endm
 
 	.text
@@ -77,19 +76,18 @@ fib_arch_switch:
 	frrm	a3
 	lw	a4, FIB_FRAME_FRM(a1)
 	sw	a3, FIB_FRAME_FRM(a0)
-	ld	a5, FIB_FRAME_SP(a1)
-	ld	a6, 0(a2)
+	ld	a5, 0(a2)
 	bne	a3, a4, .Lload_frm
 .Lfrm_done:
-	addi	a6, a6, 1
 	/*
 	 * label: record.seq -- with this store the fiber is completely saved and its stack is left:
 	 * after it another thread may run it. The stack pointer must change first: a signal in
 	 * between would put its handler's frame where the fiber already runs.
 	 */
-	mv	sp, a5
+	ld	sp, FIB_FRAME_SP(a1)
+	addi	a5, a5, 1
 	fence	rw, w
-	sd	a6, 0(a2)
+	sd	a5, 0(a2)
 
 	.globl	fib_arch_resume
 	.hidden	fib_arch_resume
@@ -173,6 +171,7 @@ fib_arch_start:
 fib_arch_capture:
 	.cfi_startproc
 	save
+	sd	s0, FIB_FRAME_FP(a0)
 	lla	t0, fib_arch_resume
 	sd	t0, FIB_FRAME_PC(a0)
 	mv	t0, a1
