@@ -3,8 +3,8 @@
  * frame.h - what a switch saves on 64-bit PowerPC, defined once for C, assembly and readers
  *
  * The callee-saved registers are in a frame on the fiber's own stack. The stack pointer then goes into
- * the context. The frame pointer and the resume address are there for readers: a walk that starts at
- * (sp, pc) needs only the CFI at pc.
+ * the context. The resume address is there for readers: a walk that starts at (sp, pc) needs only the
+ * CFI at pc. That has the frame pointer too, so a switch does not store it.
  */
 #ifndef FIB_ARCH_FRAME_H
 #define FIB_ARCH_FRAME_H
@@ -38,7 +38,7 @@
 
 struct fib_context {
 	uint64_t sp;
-	uint64_t fp;
+	uint64_t fp; /* not by a switch */
 	uint64_t pc;
 	uint32_t fpscr;
 	uint32_t words; /* FIB_WORDS_* */

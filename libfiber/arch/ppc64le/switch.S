@@ -27,11 +27,42 @@
 
 #define CONTROL_FIELDS 3 /* of mtfsf: the last two of eight */
 
-/* Repeat lines for each number of a callee-saved register. */
-#define EACH	    .irp n, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
-#define EACH_VECTOR .irp n, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
+/* Repeat lines for each number of a callee-saved register that is no vector. */
+#define EACH .irp n, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
 
-/* Push the registers that the ABI makes the callee keep. Leaves the return address in r12. Clobbers r11. */
+/* Vector registers are stored and loaded at the sum of two registers: four offsets and three bases make
+ * the places of twelve. Clobbers r6-r11. */
+	.macro	each_vector what
+	li	%r6, FIB_FRAME_V20
+	li	%r7, FIB_FRAME_V20 + 16
+	li	%r8, FIB_FRAME_V20 + 32
+	li	%r9, FIB_FRAME_V20 + 48
+	addi	%r10, %r1, 64
+	addi	%r11, %r1, 128
+	\what	20, %r1, %r6
+	\what	21, %r1, %r7
+	\what	22, %r1, %r8
+	\what	23, %r1, %r9
+	\what	24, %r10, %r6
+	\what	25, %r10, %r7
+	\what	26, %r10, %r8
+	\what	27, %r10, %r9
+	\what	28, %r11, %r6
+	\what	29, %r11, %r7
+	\what	30, %r11, %r8
+	\what	31, %r11, %r9
+	.endm
+	.macro	push_vector n, base, offset
+	stvx	\n, \base, \offset
+	.cfi_rel_offset v\n, FIB_FRAME_V20 + 16 * (\n - 20)
+	.endm
+	.macro	load_vector n, base, offset
+	lvx	\n, \base, \offset
+	.cfi_restore v\n
+	.endm
+
+/* Push the registers that the ABI makes the callee keep. Leaves the return address in r12. Clobbers
+ * r6-r11. */
 	.macro	push_saved
 	mflr	%r12
 	mfcr	%r11
@@ -49,11 +80,7 @@
 	stfd	\n, FIB_FRAME_F14 + 8 * (\n - 14)(%r1)
 	.cfi_rel_offset f\n, FIB_FRAME_F14 + 8 * (\n - 14)
 	.endr
-	EACH_VECTOR
-	li	%r11, FIB_FRAME_V20 + 16 * (\n - 20)
-	stvx	\n, %r11, %r1
-	.cfi_rel_offset v\n, FIB_FRAME_V20 + 16 * (\n - 20)
-	.endr
+	each_vector push_vector
 	.endm
 
 /* Clobbers r11 and lr. */
@@ -105,7 +132,6 @@ fib_arch_switch:
 	mtfsf	CONTROL_FIELDS, %f0
 .Lfpscr_done:
 	std	%r1, FIB_FRAME_SP(%r3)
-	std	%r31, FIB_FRAME_FP(%r3)
 	/*
 	 * label: record.seq -- with the store the fiber is completely saved and its stack is left:
 	 * after it another thread may run it. The stack pointer must change first: a signal in
@@ -126,11 +152,7 @@ fib_arch_resume:
 	mtcrf	16, %r11
 	mtcrf	8, %r11
 	.cfi_restore CR_COLUMN
-	EACH_VECTOR
-	li	%r11, FIB_FRAME_V20 + 16 * (\n - 20)
-	lvx	\n, %r11, %r1
-	.cfi_restore v\n
-	.endr
+	each_vector load_vector
 	EACH
 	ld	\n, FIB_FRAME_R14 + 8 * (\n - 14)(%r1)
 	.cfi_restore r\n
