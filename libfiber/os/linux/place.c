@@ -7,7 +7,8 @@
  * where it does not exist no address is found.
  *
  * The table for unwinding (.eh_frame_hdr) has the start of each function, sorted, also in a stripped
- * program. It is read by fib_os_peek_through(), as is everything else of the found file.
+ * program. It is read by fib_os_peek_through(), as is everything else of the found file. 32-bit ARM has
+ * .ARM.exidx instead, with one entry for neighbours that are unwound alike: no function is found there.
  */
 #include "os/place.h"
 
