@@ -102,6 +102,9 @@ static inline size_t carriers_scale(size_t n)
 {
 	const char *const san = harness_sanitizer();
 
+	/* On a machine of 32 bits the address space ends before 10,000 stacks of the usual size. */
+	if (sizeof(void *) < sizeof(uint64_t) && n > 5000)
+		n = 5000;
 	if (!strcmp(san, "thread"))
 		return n > 2000 ? n / 50 > 2000 ? 2000 : n / 50 < 1000 ? 1000 : n / 50 : n;
 	return *san && n > 2000 ? n / 5 : n;
