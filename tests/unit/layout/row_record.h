@@ -19,8 +19,12 @@ static struct fib_row row;
 
 static void put(enum fib_layout_field_id id, uint64_t value)
 {
-	/* Little-endian, like every machine that has a port. */
-	memcpy(record + l.fields[id].offset, &value, l.fields[id].size);
+	const size_t size = l.fields[id].size;
+	const bool big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+
+	/* A big-endian machine has the low bytes last. */
+	memcpy(record + l.fields[id].offset, (const char *)&value + (big ? sizeof value - size : 0),
+	       size);
 }
 
 static void put_text(enum fib_layout_field_id id, const char *text)
