@@ -2,6 +2,7 @@
 /* fiberctl.c - ask a running program about its fibers: the table of commands. */
 #include "fiberctl/fiberctl.h"
 
+#include "fiberctl/by_module.h"
 #include "inspect/symbols/fiber_names.h"
 #include "tool/cmd/commands.h"
 #include "tool/process.h"
@@ -44,9 +45,9 @@ static const struct tool_command *const commands[] = {
 static int open_source(const struct tool_arguments *arguments, const char *who,
 		       struct ins_source **ret)
 {
-	int code = tool_process_open(who, ret);
+	const char *module = arguments->option[TOOL_OPT_MODULE];
+	int code = module ? ctl_by_module_open(module, who, ret) : tool_process_open(who, ret);
 
-	(void)arguments;
 	if (code == TOOL_WELL)
 		(*ret)->watched = true;
 	if (code == TOOL_WELL && ins_fiber_names_begin(*ret) < 0)
@@ -62,7 +63,8 @@ const struct tool fiberctl = {
 		 "Ask running programs about their fibers, over their control sockets. Without a\n"
 		 "command: list the programs that can be asked. PROCESS is a process id, the name\n"
 		 "of a program, or the path of a control socket (with a '/'); or a file that\n"
-		 "'fiberctl snapshot' wrote.\n",
+		 "'fiberctl snapshot' wrote. --module reads the fibers of another library from\n"
+		 "the program's memory.\n",
 	.exits = "Exit status: 0 all well, 1 something is missing (the output says what and why),\n"
 		 "2 cannot reach the process or no such fiber, 3 a deadlock was found, 4\n"
 		 "'why' found something slow, 64 wrong usage.",

@@ -189,11 +189,14 @@ static int open_word(const struct tool_arguments *a, const char *who, struct ins
 	if (path && !file)
 		return tool_wrong(NULL, "%s: is no process, and no file",
 				  ins_escape(who, plain, sizeof plain));
+	/* A process is found by its name whatever libraries it has. */
+	ins_registry_choose(NULL);
 	if (!path)
 		code = tool_named_look(who, file, takes_threads(a) && !a->option[TOOL_OPT_MODULE],
 				       &pid);
 	if (code != TOOL_WELL)
 		return code;
+	ins_registry_choose(a->option[TOOL_OPT_MODULE]);
 	return pid ? open_live(a, pid, ret) : open_file(a, who, core, !path, ret);
 }
 

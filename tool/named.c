@@ -104,19 +104,28 @@ static void look_at_all(struct search *s)
 	ins_threads_free(&s->threads);
 }
 
-static int nobody(const struct search *s)
+/* What a name may mean beside a process with fibers. */
+struct meaning {
+	bool file;   /* the file of that name, which exists: then no process is not an error */
+	bool files;  /* any file */
+	bool others; /* a process without fibers */
+	bool closed; /* a process whose memory cannot be read */
+};
+
+static int nobody(const struct search *s, bool file)
 {
 	char pids[256];
 
 	if (s->others.count)
 		return tool_cannot("%s: no process of that name has fibers: looked at %s", s->name,
 				   tool_several_list(&s->others, pids, sizeof pids));
-	return tool_cannot("%s: no process with fibers has that name, and no file: give a process "
-			   "id, or the path of a core or a snapshot",
-			   s->name);
+	return tool_cannot("%s: no process with fibers has that name%s", s->name,
+			   file ? ", and no file: give a process id, or the path of a core or a "
+				  "snapshot"
+				: ": give a process id");
 }
 
-static int find_name(const char *name, bool file, bool any, pid_t *ret)
+static int find_name(const char *name, const struct meaning *meaning, pid_t *ret)
 {
 	static struct search s;
 	const struct tool_several *found;
@@ -124,29 +133,45 @@ static int find_name(const char *name, bool file, bool any, pid_t *ret)
 	s = (struct search){.name = name};
 	look_at_all(&s);
 	found = s.own.count ? &s.own : &s.system;
-	if (!found->count && any && !file)
+	if (!found->count && meaning->others)
 		found = &s.others;
 	if (found->count > 1)
 		return tool_several_say(found, name);
 	/* Opening it reports which right is missing. */
-	if (!found->count && !file)
+	if (!found->count && meaning->closed)
 		found = &s.closed;
 	*ret = found->count ? found->pid[0] : 0;
-	return *ret || file ? TOOL_WELL : nobody(&s);
+	return *ret || meaning->file ? TOOL_WELL : nobody(&s, meaning->files);
 }
 
-int tool_named_look(const char *who, bool file, bool any, pid_t *ret)
+static int find(const char *who, const struct meaning *meaning, pid_t *ret)
 {
 	const bool digits = who[strspn(who, "0123456789")] == 0;
 	uint64_t number;
 
 	if (!digits)
-		return find_name(who, file, any, ret);
+		return find_name(who, meaning, ret);
 	*ret = 0;
 	if (tool_parse_id(who, &number) && number <= INT32_MAX &&
-	    (!file || tool_process_alive((pid_t)number)))
+	    (!meaning->file || tool_process_alive((pid_t)number)))
 		*ret = (pid_t)number;
-	if (*ret || file)
+	if (*ret || meaning->file)
 		return TOOL_WELL;
-	return tool_wrong(NULL, "'%s': is no process id, and no file", who);
+	return tool_wrong(NULL, "'%s': is no process id%s", who,
+			  meaning->files ? ", and no file" : "");
+}
+
+int tool_named_look(const char *who, bool file, bool any, pid_t *ret)
+{
+	const struct meaning meaning = {
+		.file = file, .files = true, .others = any && !file, .closed = !file};
+
+	return find(who, &meaning, ret);
+}
+
+int tool_named_process(const char *who, bool file, pid_t *ret)
+{
+	const struct meaning meaning = {.file = file, .closed = true};
+
+	return find(who, &meaning, ret);
 }

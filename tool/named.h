@@ -15,4 +15,10 @@
  */
 int tool_named_look(const char *who, bool file, bool any, pid_t *ret);
 
+/*
+ * The same for a tool that reads no files but refuses them: a process whose memory cannot be read
+ * takes precedence over the file too.
+ */
+int tool_named_process(const char *who, bool file, pid_t *ret);
+
 #endif

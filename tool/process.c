@@ -86,8 +86,8 @@ static int explain_absence(pid_t pid)
 	ins_source_close(source);
 	return tool_cannot(
 		"process %d: has fibers but no control socket in %s: it was started with "
-		"FIBER_CONTROL=off or keeps it elsewhere (give its path); 'fibertrace %d' "
-		"needs none",
+		"FIBER_CONTROL=off, keeps it elsewhere (give its path), or they are another "
+		"library's; 'fibertrace %d' needs none, nor does --module NAME",
 		(int)pid, places, (int)pid);
 }
 

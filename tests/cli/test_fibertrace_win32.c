@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* test_fibertrace_win32.c - fibertrace shows the fibers of Windows, live and from a core */
+/*
+ * test_fibertrace_win32.c - fibertrace shows the fibers of Windows, live and from a core; fiberctl
+ * shows them when it is asked to
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -100,11 +103,49 @@ static void test_fibertrace_win32_fibers_of_a_core(void **state)
 	harness_free(p);
 }
 
+/*
+ * fiberctl stops no thread: a fiber that runs has frames only while its thread sleeps in a system
+ * call, where each of these soon is.
+ */
+static bool has_settled(void *process)
+{
+	const struct harness_process *p = process;
+	struct harness_process *bt = cli_run("fiberctl", "bt", cli_number((uint64_t)p->pid),
+					     "--all", "--module", "win32", NULL);
+	const bool settled = harness_exit_code(bt) == 0;
+
+	harness_free(bt);
+	return settled;
+}
+
+static void test_fiberctl_win32_fibers_when_asked(void **state)
+{
+	struct harness_process *p = start(), *list;
+	const char *pid = cli_number((uint64_t)p->pid);
+
+	(void)state;
+	assert_true(harness_until(has_settled, p, CLI_SECONDS));
+	expect_fibers(json_well(cli_run("fiberctl", "bt", pid, "--all", "--json", "--module",
+					"win32", NULL)),
+		      "live");
+	list = cli_run("fiberctl", "list", pid, "--module", "win32", NULL);
+	cli_contains(list->out.bytes, "suspended");
+	cli_contains(list->out.bytes, "worker()");
+	cli_contains(list->out.bytes, "shown 6 of 6 fibers");
+	cli_ended(list, 0);
+	cli_ended(cli_run("fiberctl", "why", pid, "--module", "win32", NULL), 0);
+	/* Without the option fiberctl asks a control socket, and there is none. */
+	cli_expect_error(cli_run("fiberctl", "list", pid, NULL), 2, "fiberctl",
+			 "has fibers but no control socket");
+	harness_free(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_fibertrace_win32_fibers_of_a_live_program),
 		cmocka_unit_test(test_fibertrace_win32_fibers_of_a_core),
+		cmocka_unit_test(test_fiberctl_win32_fibers_when_asked),
 	};
 
 	harness_watchdog(110);

@@ -162,6 +162,7 @@ const struct tool_command tool_bt = {
 	.most = 2,
 	.threads = true,
 	.options = TOOL_TAKES(TOOL_OPT_ALL) | TOOL_TAKES(TOOL_OPT_ALL_FRAMES) |
-		   TOOL_TAKES(TOOL_OPT_FRAMES) | TOOL_TAKES(TOOL_OPT_WHERE) | TOOL_TAKES_DETAILS,
+		   TOOL_TAKES(TOOL_OPT_FRAMES) | TOOL_TAKES(TOOL_OPT_MODULE) |
+		   TOOL_TAKES(TOOL_OPT_WHERE) | TOOL_TAKES_DETAILS,
 	.run = run,
 };

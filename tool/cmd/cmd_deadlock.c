@@ -83,6 +83,7 @@ const struct tool_command tool_deadlock = {
 	.least = 1,
 	.most = 1,
 	.threads = true,
-	.options = TOOL_TAKES(TOOL_OPT_ALL_FRAMES) | TOOL_TAKES(TOOL_OPT_FRAMES),
+	.options = TOOL_TAKES(TOOL_OPT_ALL_FRAMES) | TOOL_TAKES(TOOL_OPT_FRAMES) |
+		   TOOL_TAKES(TOOL_OPT_MODULE),
 	.run = run,
 };

@@ -274,5 +274,6 @@ const struct tool_command tool_show = {
 	.least = 2,
 	.most = 2,
 	.threads = true,
+	.options = TOOL_TAKES(TOOL_OPT_MODULE),
 	.run = run,
 };

@@ -236,6 +236,7 @@ const struct tool_command tool_tree = {
 		   "shown 3 of 3 fibers, sampled over 33us\n",
 	.least = 1,
 	.most = 1,
-	.options = TOOL_TAKES(TOOL_OPT_LIMIT) | TOOL_TAKES(TOOL_OPT_WHERE),
+	.options = TOOL_TAKES(TOOL_OPT_LIMIT) | TOOL_TAKES(TOOL_OPT_MODULE) |
+		   TOOL_TAKES(TOOL_OPT_WHERE),
 	.run = run,
 };

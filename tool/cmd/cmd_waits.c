@@ -196,7 +196,7 @@ const struct tool_command tool_waits = {
 	.least = 1,
 	.most = 1,
 	.threads = true,
-	.options =
-		TOOL_TAKES(TOOL_OPT_DOT) | TOOL_TAKES(TOOL_OPT_LIMIT) | TOOL_TAKES(TOOL_OPT_WHERE),
+	.options = TOOL_TAKES(TOOL_OPT_DOT) | TOOL_TAKES(TOOL_OPT_LIMIT) |
+		   TOOL_TAKES(TOOL_OPT_MODULE) | TOOL_TAKES(TOOL_OPT_WHERE),
 	.run = run,
 };

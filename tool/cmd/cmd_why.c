@@ -132,7 +132,7 @@ const struct tool_command tool_why = {
 	.least = 1,
 	.most = 1,
 	.threads = true,
-	.options =
-		TOOL_TAKES(TOOL_OPT_FOR) | TOOL_TAKES(TOOL_OPT_SINCE) | TOOL_TAKES(TOOL_OPT_DEEP),
+	.options = TOOL_TAKES(TOOL_OPT_DEEP) | TOOL_TAKES(TOOL_OPT_FOR) |
+		   TOOL_TAKES(TOOL_OPT_MODULE) | TOOL_TAKES(TOOL_OPT_SINCE),
 	.run = run,
 };
