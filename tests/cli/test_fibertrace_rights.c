@@ -110,6 +110,29 @@ static void test_another_users_process_answers_its_user_and_root(void **state)
 	answers(&root);
 }
 
+/* fiberctl asks the program in all commands but those with --module, which reads its memory. */
+static void test_fiberctl_names_the_right_that_module_needs(void **state)
+{
+	struct harness_process *p;
+
+	(void)state;
+	start(&user, "crowd", "110");
+	place_refused(
+		place_run(&other, "fiberctl", "list", pid, "--module", "crowd", NULL), "fiberctl",
+		"process %d: belongs to %s (uid 65534) and you are uid 65533: run this as that "
+		"user (sudo -u %s fiberctl ...) or with CAP_SYS_PTRACE (sudo)",
+		program->pid, user_name(PLACE_USER), user_name(PLACE_USER));
+	p = place_run(&user, "fiberctl", "list", pid, "--module", "crowd", NULL);
+	cli_expect(p, 0);
+	cli_contains(p->out.bytes, "fibers, sampled over ");
+	harness_free(p);
+	end(NULL);
+	start(&user, "stuck", "secret");
+	place_refused(place_run(&user, "fiberctl", "list", pid, "--module", "stuck", NULL),
+		      "fiberctl", "process %d: " SECRET ": needs CAP_SYS_PTRACE (sudo)",
+		      program->pid);
+}
+
 static void test_root_without_the_capability_is_told_where_it_comes_from(void **state)
 {
 	const struct place less = {.less = true};
@@ -314,6 +337,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(test_another_users_process_is_read_as_that_user_or_by_root),
 		CASE(test_another_users_process_answers_its_user_and_root),
+		CASE(test_fiberctl_names_the_right_that_module_needs),
 		CASE(test_root_without_the_capability_is_told_where_it_comes_from),
 		CASE(test_root_that_has_less_than_the_program_is_told_what),
 		CASE(test_where_sudo_gives_nothing_it_is_not_advised),

@@ -117,24 +117,17 @@ static void test_plugin_with_the_library_inside_comes_and_goes_and_is_seen(void 
 	lives("inside");
 }
 
-/* From outside both are visible: one is shown, the other is mentioned with the option that shows
- * it. */
-static void shows_either(const char *who, const char *source)
+/* Each is shown by its module; the two have different events. */
+static void shows_each(const char *tool, const char *who, const char *source)
 {
 	const char *const module[] = {"inside.so", "libfiber.so.0"};
-	json_t *answer, *problems;
-	struct harness_process *p = cli_run("fibertrace", "list", who, "--json", NULL);
 	char object[2][32];
+	json_t *answer;
 
-	answer = json_answer(p);
-	problems = json_object_get(answer, "problems");
-	assert_int_equal(json_array_size(problems), 1);
-	assert_non_null(strstr(json_string_value(json_array_get(problems, 0)), "--module "));
-	assert_true(json_is_false(json_object_get(answer, "complete")));
-	json_decref(answer);
-	shows_some(p, source, 1);
 	for (size_t i = 0; i < 2; i++) {
-		p = cli_run("fibertrace", "list", who, "--json", "--module", module[i], NULL);
+		struct harness_process *p =
+			cli_run(tool, "list", who, "--json", "--module", module[i], NULL);
+
 		answer = json_answer(p);
 		snprintf(object[i], sizeof(object[i]), "%s",
 			 json_text(json_object_get(
@@ -144,10 +137,26 @@ static void shows_either(const char *who, const char *source)
 		json_decref(answer);
 		shows(p, source);
 	}
-	/* The two have different events. */
 	assert_string_not_equal(object[0], object[1]);
-	cli_expect_error(cli_run("fibertrace", who, "--module", "shared.so", NULL), 2, "fibertrace",
+	cli_expect_error(cli_run(tool, "list", who, "--module", "shared.so", NULL), 2, tool,
 			 "there is one in ");
+}
+
+/* From outside both are visible: one is shown, the other is mentioned with the option that shows
+ * it. */
+static void shows_either(const char *who, const char *source)
+{
+	json_t *answer, *problems;
+	struct harness_process *p = cli_run("fibertrace", "list", who, "--json", NULL);
+
+	answer = json_answer(p);
+	problems = json_object_get(answer, "problems");
+	assert_int_equal(json_array_size(problems), 1);
+	assert_non_null(strstr(json_string_value(json_array_get(problems, 0)), "--module "));
+	assert_true(json_is_false(json_object_get(answer, "complete")));
+	json_decref(answer);
+	shows_some(p, source, 1);
+	shows_each("fibertrace", who, source);
 }
 
 /*
@@ -163,6 +172,7 @@ static void test_plugins_with_a_library_each_get_on_with_each_other(void **state
 	(void)state;
 	shows(cli_run("fiberctl", "list", pid, "--json", NULL), "control");
 	shows_either(pid, "live");
+	shows_each("fiberctl", pid, "live");
 	if (!*harness_sanitizer()) {
 		cli_core(host->pid, "plugins.core", core);
 		shows_either(core, "core");
