@@ -227,6 +227,15 @@ bool tool_options_parse(int argc, char **argv, struct tool_arguments *ret)
 	return true;
 }
 
+const char *tool_options_who(const struct tool_arguments *arguments, char *buf, size_t size)
+{
+	const char *module = arguments->option[TOOL_OPT_MODULE];
+
+	snprintf(buf, size, "%s%s%s", arguments->word[0], module ? " --module " : "",
+		 module ? module : "");
+	return buf;
+}
+
 bool tool_parse_number(const char *text, uint64_t least, uint64_t most, uint64_t *ret)
 {
 	char *end;

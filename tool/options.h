@@ -10,6 +10,7 @@
 #define TOOL_OPTIONS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct tool_command;
@@ -101,6 +102,12 @@ bool tool_options_parse(int argc, char **argv, struct tool_arguments *ret);
  */
 bool tool_option_number(const struct tool_arguments *arguments, enum tool_option_id id,
 			uint64_t least, uint64_t most, uint64_t fallback, uint64_t *ret);
+
+/*
+ * The words of another command about the same fibers, for a message: "PROCESS", or "PROCESS --module
+ * NAME". Not escaped. Returns buf.
+ */
+const char *tool_options_who(const struct tool_arguments *arguments, char *buf, size_t size);
 
 /* Parse decimal digits. False for anything else, and for numbers outside the range. */
 bool tool_parse_number(const char *text, uint64_t least, uint64_t most, uint64_t *ret);

@@ -117,7 +117,7 @@ static void put_rest(FILE *out, const struct ins_look *look, bool else_)
 
 static void put_more(FILE *out, const struct ins_finding *f, const char *tool, const char *who)
 {
-	char text[256];
+	char text[1024];
 	size_t i;
 
 	for (i = 0; i < 2 && f->more[i]; i++) {

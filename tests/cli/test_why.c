@@ -35,6 +35,35 @@ static void test_text_has_the_numbers_the_place_and_the_command_for_more(void **
 	harness_free(p);
 }
 
+/* The commands for more are about the fibers of the same module. */
+static void test_text_has_the_module_in_the_command_for_more(void **state)
+{
+	struct harness_process *p = cli_start(NULL, "ready ", "trouble", "convoy", NULL), *q;
+	static const char *const tools[] = {"fiberctl", "fibertrace"};
+	const char *const who = cli_number((uint64_t)p->pid);
+	char line[160];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		q = cli_run(tools[i], "why", "--module", "trouble", who, NULL);
+		cli_expect(q, SLOW);
+		snprintf(line, sizeof line,
+			 "\n  more: %s show %s --module trouble 2; %s waits %s --module trouble\n",
+			 tools[i], who, tools[i], who);
+		cli_contains(q->out.bytes, line);
+		harness_free(q);
+	}
+	q = cli_run("fiberctl", "show", who, "--module", "trouble", "2", NULL);
+	cli_expect(q, 0);
+	cli_contains(q->out.bytes, "fiber 2 \"compactor\"");
+	harness_free(q);
+	q = cli_run("fiberctl", "show", who, "--module", "trouble", "x", NULL);
+	snprintf(line, sizeof line, "see 'fiberctl list %s --module trouble'", who);
+	cli_expect_error(q, 64, "fiberctl", line);
+	harness_free(p);
+}
+
 static void test_text_has_the_peer_that_the_root_waits_for(void **state)
 {
 	struct harness_process *p = cli_start(NULL, "ready ", "trouble", "convoy-peer", NULL), *q;
@@ -459,6 +488,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_text_has_the_numbers_the_place_and_the_command_for_more),
+		cmocka_unit_test(test_text_has_the_module_in_the_command_for_more),
 		cmocka_unit_test(test_text_has_the_peer_that_the_root_waits_for),
 		cmocka_unit_test(test_text_says_whether_a_kept_carrier_computes_or_is_in_a_call),
 		cmocka_unit_test(

@@ -104,6 +104,7 @@ static int parse(struct bt *b)
 {
 	const struct tool_arguments *a = b->arguments;
 	const bool all = a->option[TOOL_OPT_ALL] != NULL;
+	char who[1024];
 	int code;
 
 	if (all == (a->words == 2))
@@ -115,7 +116,7 @@ static int parse(struct bt *b)
 		return TOOL_USAGE;
 	if (!all && !tool_parse_id(a->word[1], &b->request.id))
 		return tool_wrong(&tool_bt, "%s: is not a fiber id: see '%s list %s'", a->word[1],
-				  tool->name, a->word[0]);
+				  tool->name, tool_options_who(a, who, sizeof who));
 	if (!tool_details_parse(a, &b->details))
 		return TOOL_USAGE;
 	code = tool_query(&tool_bt, a, INS_QUERY_ALL, &b->query);

@@ -241,11 +241,13 @@ static int ask(struct show *s)
 static int run(const struct tool_arguments *arguments)
 {
 	struct show s = {.arguments = arguments};
+	char who[1024];
 	int code;
 
 	if (!tool_parse_id(arguments->word[1], &s.id))
 		return tool_wrong(&tool_show, "%s: is not a fiber id: see '%s list %s'",
-				  arguments->word[1], tool->name, arguments->word[0]);
+				  arguments->word[1], tool->name,
+				  tool_options_who(arguments, who, sizeof who));
 	code = tool->open(arguments, arguments->word[0], &s.source);
 	if (code != TOOL_WELL)
 		return code;

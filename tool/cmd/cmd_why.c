@@ -30,12 +30,14 @@ static int put(const struct tool_arguments *arguments, const struct ins_look *lo
 	       const struct ins_findings *findings)
 {
 	int code = ins_problems_lines(&look->source->problems) ? TOOL_PARTIAL : TOOL_WELL;
+	char who[1024];
 
 	if (arguments->json) {
 		if (put_json(look, findings) < 0)
 			code = TOOL_PARTIAL;
 	} else {
-		ins_text_why(stdout, look, findings, tool->name, arguments->word[0]);
+		ins_text_why(stdout, look, findings, tool->name,
+			     tool_options_who(arguments, who, sizeof who));
 		ins_text_end(stdout, ins_table_summary(look->last.table), &look->source->problems);
 	}
 	/* The findings are sorted by severity. */
