@@ -70,16 +70,22 @@ static int find(const char *who, pid_t *ret)
 	return code == TOOL_WELL && !*ret ? refuse_file(who, core) : code;
 }
 
-int ctl_by_module_open(const char *module, const char *who, struct ins_source **ret)
+int ctl_by_module_open(const struct tool_arguments *arguments, const char *who,
+		       struct ins_source **ret)
 {
 	struct ins_error error = {""};
 	pid_t pid;
-	int rc, code = find(who, &pid);
+	int rc, code;
 
+	/* A running thread may have the only pointer to a fiber in its registers. */
+	if (arguments->option[TOOL_OPT_DEEP])
+		return tool_cannot("--deep: needs the registers of all threads, and fiberctl stops "
+				   "none: give the process or its core to fibertrace");
+	code = find(who, &pid);
 	if (code != TOOL_WELL)
 		return code;
 	/* Not earlier: a process is found by its name whatever libraries it has. */
-	ins_registry_choose(module);
+	ins_registry_choose(arguments->option[TOOL_OPT_MODULE]);
 	rc = ins_source_open_live(pid, &error, ret);
 	if (rc < 0)
 		return tool_cannot("%s", error.text);

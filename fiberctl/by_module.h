@@ -6,10 +6,10 @@
 #include "tool/tool.h"
 
 /*
- * Open the memory of the process that `who` names, with the fibers of the library `module`: a file
- * name or a path, borrowed as long as the source. Returns TOOL_WELL, or the exit code after a
- * message with the cause.
+ * Open the memory of the process that `who` names, with the fibers of the module that --module
+ * names: a file name or a path. Returns TOOL_WELL, or the exit code after a message with the cause.
  */
-int ctl_by_module_open(const char *module, const char *who, struct ins_source **ret);
+int ctl_by_module_open(const struct tool_arguments *arguments, const char *who,
+		       struct ins_source **ret);
 
 #endif

@@ -45,8 +45,8 @@ static const struct tool_command *const commands[] = {
 static int open_source(const struct tool_arguments *arguments, const char *who,
 		       struct ins_source **ret)
 {
-	const char *module = arguments->option[TOOL_OPT_MODULE];
-	int code = module ? ctl_by_module_open(module, who, ret) : tool_process_open(who, ret);
+	int code = arguments->option[TOOL_OPT_MODULE] ? ctl_by_module_open(arguments, who, ret)
+						      : tool_process_open(who, ret);
 
 	if (code == TOOL_WELL)
 		(*ret)->watched = true;

@@ -148,6 +148,8 @@ static void test_module_does_not_go_with_the_other_commands(void **state)
 				 "fiberctl", "--module: does not go with this command");
 	cli_expect_error(cli_run("fiberctl", "--module", name, NULL), 64, "fiberctl",
 			 "--module: does not go with this command");
+	cli_expect_error(cli_run("fiberctl", "why", "--deep", pid, "--module", name, NULL), 2,
+			 "fiberctl", "--deep: needs the registers of all threads");
 }
 
 /* A path is that of the file. A process goes before a file of its name, which may be its program. */
