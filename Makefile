@@ -163,7 +163,7 @@ SYS_SRC  := $(filter-out $(if $(GC),,tests/system/test_gc_boehm.c),$(wildcard te
 CLI_SRC  := $(wildcard tests/cli/*.c)
 # A port has a folder in tests/arch with what the tests there need.
 ARCH_TEST_SRC := $(if $(wildcard tests/arch/$(PORT)/registers.S),tests/arch/test_registers.c) \
-	$(if $(wildcard tests/arch/$(PORT)/calls.c),tests/arch/test_after_call.c)
+	$(if $(wildcard tests/arch/$(PORT)/calls.c),tests/arch/test_after_call.c) $(wildcard tests/arch/$(PORT)/test_*.c)
 POSIX_TEST_SRC := $(wildcard tests/posix/*.c)
 TEST_BIN := $(if $(FOREIGN),$(PORT_TESTS),$(patsubst tests/%.c,$(BUILD)/tests/%,$(UNIT_SRC) $(ARCH_TEST_SRC) $(SYS_SRC) $(CLI_SRC) $(POSIX_TEST_SRC)))
 STRESS_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/stress/*.c))
@@ -367,7 +367,7 @@ $(BUILD)/obj/tests/arch/%.o: tests/arch/%.S
 	$(call say,AS,$(call compiled))
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
-$(BUILD)/tests/arch/test_registers: $(filter-out %/calls.o,$(ARCH_TEST_OBJ))
+$(BUILD)/tests/arch/test_registers: $(filter-out %/calls.o $(BUILD)/obj/tests/arch/$(PORT)/test_%,$(ARCH_TEST_OBJ))
 $(BUILD)/tests/arch/test_after_call: $(filter %/calls.o,$(ARCH_TEST_OBJ))
 $(BUILD)/tests/arch/suspended: $(BUILD)/obj/tests/arch/walk/suspended.o $(BUILD)/lib/libfiber.a
 	$(call say,LD,$@)
