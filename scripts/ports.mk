@@ -71,7 +71,7 @@ CFLAGS += -Wno-psabi
 endif
 
 # The tests of libfiber itself. Those of the tools and of the other libraries need libraries of the other machine.
-PORT_ROOMS := base context core io layout life poll runtime sched service stack sync wait watch wire
+PORT_ROOMS := base context core io layout life os poll runtime sched service stack sync wait watch wire
 PORT_ALL = $(foreach r,$(PORT_ROOMS),$(wildcard tests/unit/$(r)/*.c)) $(ARCH_TEST_SRC) \
 	$(filter-out %/test_tls_peers.c %/test_gc_boehm.c,$(wildcard tests/system/*.c))
 # What depends most on the machine: the port, what is lock-free and its models, the layout that readers see, switches and waits.

@@ -18,7 +18,7 @@ struct fib_os_place {
 /*
  * Find address, which may be no address of code. Takes no lock, allocates nothing, and does not
  * fault if the file is unloaded meanwhile. pipe: for fib_os_peek_through(). False: the address is
- * in no loaded file, or the C library is not able to tell without a lock.
+ * in no loaded file.
  */
 bool fib_os_place_find(struct fib_os_pipe *pipe, uint64_t address, struct fib_os_place *ret);
 

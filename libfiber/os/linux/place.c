@@ -2,31 +2,16 @@
 /*
  * place.c - which loaded file and which function an address of code belongs to
  *
- * dladdr() takes the loader's lock, and a fiber that is in dlopen() holds it. The service thread
- * must not wait for a fiber. _dl_find_object() of glibc 2.35 takes no lock. It is referenced weakly:
- * where it does not exist no address is found.
- *
  * The table for unwinding (.eh_frame_hdr) has the start of each function, sorted, also in a stripped
  * program. It is read by fib_os_peek_through(), as is everything else of the found file. 32-bit ARM has
  * .ARM.exidx instead, with one entry for neighbours that are unwound alike: no function is found there.
  */
 #include "os/place.h"
 
-#include <link.h>
 #include <stdio.h>
 #include <string.h>
 
-/* struct dl_find_object of <dlfcn.h>, which older C libraries lack: the part all machines share. */
-struct found {
-	uint64_t flags;
-	void *low, *high;
-	struct link_map *file;
-	void *table;
-	uint64_t reserved[10];
-};
-
-int fib_find_object(void *address, struct found *ret) __asm__("_dl_find_object");
-#pragma weak fib_find_object
+#include "os/object.h"
 
 /* The head of .eh_frame_hdr in the encoding that linkers use, before its entries. */
 struct head {
@@ -73,9 +58,8 @@ uint64_t fib_os_place_function(struct fib_os_pipe *pipe, const struct fib_os_pla
 }
 
 /* Read a string in pieces that end with a page, as the memory behind it may be unmapped. */
-static bool read_path(struct fib_os_pipe *pipe, const char *from, char *to, size_t size)
+static bool read_path(struct fib_os_pipe *pipe, uint64_t at, char *to, size_t size)
 {
-	uint64_t at = (uint64_t)(uintptr_t)from;
 	size_t n = 0, piece;
 
 	while (n < size) {
@@ -106,22 +90,20 @@ static bool is_system(const char *module)
 
 bool fib_os_place_find(struct fib_os_pipe *pipe, uint64_t address, struct fib_os_place *ret)
 {
-	struct found found;
-	struct link_map file;
-	char path[512];
+	struct fib_os_object object;
+	char path[512] = "";
 	const char *name;
 
-	if (!fib_find_object || fib_find_object((void *)(uintptr_t)address, &found) != 0 ||
-	    fib_os_peek_through(pipe, (uint64_t)(uintptr_t)found.file, &file, sizeof file) < 0 ||
-	    !read_path(pipe, file.l_name, path, sizeof path))
+	if (!fib_os_object_find(pipe, address, &object) ||
+	    (object.name && !read_path(pipe, object.name, path, sizeof path)))
 		return false;
 	name = strrchr(path, '/');
 	/* The program itself has an empty name here. */
 	name = name ? name + 1 : *path ? path : fib_os_program();
 	memset(ret, 0, sizeof *ret);
 	snprintf(ret->module, sizeof ret->module, "%.*s", (int)sizeof ret->module - 1, name);
-	ret->offset = address - file.l_addr;
-	ret->table = (uint64_t)(uintptr_t)found.table;
+	ret->offset = address - object.bias;
+	ret->table = object.table;
 	ret->system = is_system(name);
 	return true;
 }
