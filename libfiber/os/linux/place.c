@@ -8,6 +8,7 @@
  */
 #include "os/place.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,16 +25,36 @@ struct entry {
 	int32_t start, description; /* relative to the head */
 };
 
+/* The description of a function, in the encoding that compilers use. */
+struct description {
+	uint32_t length, common;
+	int32_t start; /* relative to this field */
+	uint32_t size; /* bytes */
+};
+
 #define VERSION	       1u
 #define COUNT_ENCODING 0x03u /* DW_EH_PE_udata4 */
 #define TABLE_ENCODING 0x3bu /* DW_EH_PE_datarel, DW_EH_PE_sdata4 */
 
-/* The last function of the table that starts at or before the address. */
+/* Whether the address is behind the end of the function that starts there. False: unknown, too. */
+static bool is_behind(struct fib_os_pipe *pipe, uint64_t at, uint64_t start, uint64_t address)
+{
+	const uint64_t field = at + offsetof(struct description, start);
+	struct description d;
+
+	return fib_os_peek_through(pipe, at, &d, sizeof d) == 0 &&
+	       field + (uint64_t)(int64_t)d.start == start && address - start >= d.size;
+}
+
+/*
+ * The last function of the table that starts at or before the address. Code without a description,
+ * such as that of a file in assembly, may follow it.
+ */
 uint64_t fib_os_place_function(struct fib_os_pipe *pipe, const struct fib_os_place *place,
 			       uint64_t address)
 {
 	const uint64_t table = place->table;
-	uint64_t low = 0, high, start = 0;
+	uint64_t low = 0, high, start = 0, description = 0;
 	struct entry entry;
 	struct head head;
 
@@ -49,12 +70,13 @@ uint64_t fib_os_place_function(struct fib_os_pipe *pipe, const struct fib_os_pla
 			return 0;
 		if (table + (uint64_t)(int64_t)entry.start <= address) {
 			start = table + (uint64_t)(int64_t)entry.start;
+			description = table + (uint64_t)(int64_t)entry.description;
 			low = middle + 1;
 		} else {
 			high = middle;
 		}
 	}
-	return start;
+	return start && is_behind(pipe, description, start, address) ? 0 : start;
 }
 
 /* Read a string in pieces that end with a page, as the memory behind it may be unmapped. */
