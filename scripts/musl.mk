@@ -25,7 +25,8 @@ VARIANTS :=
 # The kernel's headers are those of the machine, after musl's own.
 CPPFLAGS += -include libfiber/os/linux/libc/musl/missing.h -idirafter /usr/include \
 	-idirafter /usr/include/$(shell gcc -print-multiarch)
-LDFLAGS += $(if $(filter static,$(MUSL_LINK)),-static)
+# musl-gcc leaves out the table of functions that compilers of systems with musl have made.
+LDFLAGS += -Wl,--eh-frame-hdr $(if $(filter static,$(MUSL_LINK)),-static)
 endif
 
 # The programs that are inspected are linked with musl, statically; the tools and the tests are those of $(BUILD).

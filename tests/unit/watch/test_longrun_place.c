@@ -33,7 +33,7 @@ static __attribute__((noipa)) uint64_t call_site(uint64_t *ret)
 	return address;
 }
 
-/* No sanitizer takes its place. */
+/* No sanitizer takes its place. 0: the C library is a part of the program. */
 static uint64_t in_the_c_library(void)
 {
 	return (uint64_t)(uintptr_t)dlsym(RTLD_DEFAULT, "hcreate");
@@ -79,6 +79,8 @@ static void test_a_fiber_in_the_c_library_came_from_the_first_address_after_a_ca
 	uint64_t function, site = call_site(&function);
 
 	(void)state;
+	if (!in_the_c_library())
+		skip();
 	event.context.pc = in_the_c_library();
 	assert_int_equal(find(), FIB_LONGRUN_UNKNOWN);
 	push(1);
@@ -132,14 +134,22 @@ static void test_an_address_in_no_file_is_not_found(void **state)
 	free(heap);
 }
 
+static bool is_musl(const struct fib_os_place *of)
+{
+	return strncmp(of->module, "ld-musl", strlen("ld-musl")) == 0;
+}
+
 static void test_the_c_library_is_known_as_such(void **state)
 {
 	(void)state;
+	if (!in_the_c_library())
+		skip();
 	assert_true(fib_os_place_find(&none, in_the_c_library(), &place));
 	assert_true(place.system);
-	assert_memory_equal(place.module, "libc", 4);
-	assert_int_equal(fib_os_place_function(&none, &place, in_the_c_library() + 1),
-			 in_the_c_library());
+	assert_true(strncmp(place.module, "libc", 4) == 0 || is_musl(&place));
+	found = fib_os_place_function(&none, &place, in_the_c_library() + 1);
+	/* musl may be compiled without descriptions of its functions. */
+	assert_true(found == in_the_c_library() || (is_musl(&place) && !found));
 }
 
 int main(void)
