@@ -129,7 +129,7 @@ LDFLAGS  += -pthread $(SANFLAGS)
 
 LIB_INC  := -Ilibfiber -Ilibfiber/include -Ilibfiber/arch/$(PORT) -Ilibfiber/context/announce/$(ANNOUNCE) \
 	-Ilibfiber/base/probe/$(PROBES) -Ilibfiber/base/checker/$(CHECKER) -Ilibfiber/base/choice/none -Ilibfiber/base/order/none \
-	-Ilibfiber/runtime/carriers/threads -Ilibfiber/stack/reserve/batch -Ilibfiber/core/sole/$(SOLE)
+	-Ilibfiber/runtime/carriers/threads -Ilibfiber/stack/reserve/batch -Ilibfiber/core/sole/$(SOLE) -Ilibfiber/os/linux/libc/$(LIBC)
 PUB_INC  := -Ilibfiber/include
 
 # The code of libfiber is in a section of its own, so that the registry can publish its addresses (code in fiber_layout.h). The

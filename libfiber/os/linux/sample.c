@@ -21,6 +21,7 @@
 
 #include "base/atomic.h"
 #include "base/compiler.h"
+#include "link_cancel.h"
 #include "os/os.h"
 
 #define INTERRUPT SIGURG
@@ -121,6 +122,7 @@ static int claim_signal(void)
 				 .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
 	struct sigaction before;
 
+	fib_os_link_cancel();
 	if (sigaction(INTERRUPT, NULL, &before) < 0)
 		return -errno;
 	if (is_ours(&before))
