@@ -33,7 +33,7 @@ static enum fib_wire_thread_state ask(uint64_t tid)
 {
 	const struct fib_wire_thread request = {tid};
 	const void *payload;
-	size_t length;
+	size_t length = 0;
 
 	talk_begin(&t);
 	talk_request(&t, FIB_WIRE_THREAD, &request, sizeof request);
