@@ -35,7 +35,7 @@ ZSH_COMPLETIONS  := $(DEST)/share/zsh/site-functions
 FISH_COMPLETIONS := $(DEST)/share/fish/vendor_completions.d
 
 # Links for the other names of a page, so that `man fiber_join` finds it.
-names_of = sed -n '/^\.Sh SYNOPSIS/q; s/^\.Nm \([A-Za-z_-]*\).*/\1/p' $$page
+names_of = sed -n '/^\.Sh SYNOPSIS/q; s/^\.Nm \([A-Za-z0-9_-]*\).*/\1/p' $$page
 MAN_LINKS = for name in $$($(names_of)); do \
 	[ "$$name" = $$(basename $${page%.*}) ] || echo $$dir/$$name.$${page\#\#*.}; done
 

@@ -102,7 +102,7 @@ installed_as_listed() {
 		for page in man/*.[137]; do
 			[ -f "$page" ] || continue
 			echo "./share/man/man${page##*.}/${page#man/}"
-			sed -n "/^\.Sh SYNOPSIS/q; s|^\.Nm \([A-Za-z_-]*\).*|./share/man/man${page##*.}/\1.${page##*.}|p" "$page"
+			sed -n "/^\.Sh SYNOPSIS/q; s|^\.Nm \([A-Za-z0-9_-]*\).*|./share/man/man${page##*.}/\1.${page##*.}|p" "$page"
 		done
 	} | sort -u >"$tmp/expected"
 	files_below "$1" >"$tmp/found"
