@@ -17,6 +17,7 @@ export LC_ALL
 unset MAKEFLAGS MFLAGS MAKELEVEL
 cd "$(dirname "$0")/.." || exit 1
 version=$(sed -n 's/^VERSION := //p' Makefile)
+lower=$version~0
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 1' INT TERM
@@ -82,15 +83,17 @@ new_root() {
 depends_on() {
 	for deb in "$debs"/*.deb; do
 		dpkg-deb -f "$deb" Depends
-	done | tr ',' '\n' | sed 's/(.*//; s/|.*//; s/ //g; s/:any//' | grep -v '^libfiber' | sort -u | paste -sd,
+	done | tr ',' '\n' | sed 's/(.*//; s/|.*//; s/ //g; s/:any//; /^$/d' | grep -v '^libfiber' | sort -u | paste -sd,
 }
 
-# Lower versions of the packages: the same files.
-lower() {
+# Packages of a lower version: the same files. They depend on each other in this version, also where the symbols files ask for
+# the version of the release or a higher one.
+lower_packages() {
 	for deb in "$debs"/*.deb; do
 		case $deb in *-dbgsym_*) continue ;; esac
-		rm -rf "$tmp/lower" && dpkg-deb -R "$deb" "$tmp/lower" && sed -i "s/^Version: .*/Version: 0.1.0/; s/(= $version)/(= 0.1.0)/g" \
-			"$tmp/lower/DEBIAN/control" && dpkg-deb --root-owner-group -b "$tmp/lower" "$tmp/system/old" || return 1
+		rm -rf "$tmp/lower" && dpkg-deb -R "$deb" "$tmp/lower" &&
+			sed -i "s/^Version: .*/Version: $lower/; s/\(libfiber[^ ]* (>*= \)$version)/\1$lower)/g" "$tmp/lower/DEBIAN/control" &&
+			dpkg-deb --root-owner-group -b "$tmp/lower" "$tmp/system/old" || return 1
 	done
 }
 
@@ -159,8 +162,8 @@ fi
 if wanted root; then
 	prove "a new root has what they depend on" new_root
 	trap 'leave_root; rm -rf "$tmp"' EXIT
-	prove "there are packages of a lower version" lower
-	prove "the lower version installs" installs /old 0.1.0
+	prove "there are packages of a lower version" lower_packages
+	prove "the lower version installs" installs /old "$lower"
 	prove "it is upgraded" installs /new "$version"
 	prove "an example compiles, and the tools see its fibers" tests_pass
 	prove "purging leaves nothing" purges
