@@ -23,6 +23,8 @@ trap 'rm -rf "$tmp"' EXIT
 trap 'exit 1' INT TERM
 chmod 755 "$tmp"
 debs=${DEBS:-$tmp/first}
+# A blank is not possible: make install refuses a DESTDIR that has one.
+second=$tmp/second/with.a.longer.name
 count=0
 failed=0
 
@@ -53,17 +55,19 @@ lint() {
 	lintian --allow-root --fail-on error,warning "$debs"/*.changes
 }
 
+# The files are changed after the date of the changelog, to which the packages lower all times. They are not changed in the
+# future: make would compile everything again when it installs.
 build_again() {
 	DEB_BUILD_OPTIONS="nocheck ${DEB_BUILD_OPTIONS-}"
 	export DEB_BUILD_OPTIONS
-	source_in "$tmp/second folder/with.a.longer.name" && cd "$tmp/second folder/with.a.longer.name/libfiber-$version" &&
-		find . -exec touch -d 2030-02-03 {} + && umask 027 &&
-		LC_ALL=C.UTF-8 LANG=de_DE.UTF-8 TZ=Pacific/Kiritimati HOME=/nonexistent dpkg-buildpackage -us -uc -b
+	source_in "$second" && cd "$second/libfiber-$version" &&
+		find . -exec touch -d "@$(($(dpkg-parsechangelog -S Timestamp) + 3600))" {} + && umask 027 &&
+		LC_ALL=C.UTF-8 LANG=de_DE.UTF-8 TZ=Pacific/Kiritimati HOME=/nonexistent dpkg-buildpackage -us -uc -b -j"$(nproc)"
 }
 
 same_bytes() {
 	for deb in "$debs"/*.deb; do
-		cmp "$deb" "$tmp/second folder/with.a.longer.name/${deb##*/}" || return 1
+		cmp "$deb" "$second/${deb##*/}" || return 1
 	done
 }
 
@@ -122,7 +126,7 @@ leave_root() {
 }
 
 rpm_builds() {
-	source_in "$tmp/rpm" && make -s -C "$tmp/rpm/libfiber-$version" PREFIX=/usr LIBDIR=/usr/lib64 lib test-library tools variants &&
+	source_in "$tmp/rpm" && make -s -j"$(nproc)" -C "$tmp/rpm/libfiber-$version" PREFIX=/usr LIBDIR=/usr/lib64 lib test-library tools variants &&
 		cd "$tmp/rpm/libfiber-$version" && rpmbuild -bb --build-in-place --nodeps --nocheck --define "_topdir $tmp/rpm" \
 		--define 'set_build_flags true' --define '_libdir /usr/lib64' --define 'debug_package %{nil}' packaging/libfiber.spec
 }
