@@ -75,7 +75,7 @@ PORT_ROOMS := base context core io layout life os poll runtime sched service sta
 PORT_ALL = $(foreach r,$(PORT_ROOMS),$(wildcard tests/unit/$(r)/*.c)) $(ARCH_TEST_SRC) \
 	$(filter-out %/test_tls_peers.c %/test_gc_boehm.c,$(wildcard tests/system/*.c))
 # What depends most on the machine: the port, what is lock-free and its models, the layout that readers see, switches and waits.
-PORT_SHORT_ROOMS := base context core layout sched wait wire
+PORT_SHORT_ROOMS := base context core layout os sched wait wire
 PORT_SHORT_SYSTEM := cancel chan context errno fork life locals park signals sleep stealing sync tcp timer
 # These take minutes under an emulator: models with many states, and an exclusion that no port but x86_64 has.
 PORT_SHORT_NOT := tests/unit/core/test_sole.c tests/unit/sync/test_rwlock_model.c tests/unit/sync/test_lot_model.c \

@@ -220,7 +220,7 @@ lane_of() {
 	case $1 in
 	*/scripts/* | scripts/*) echo scripts ;;
 	*/tests/fuzz/* | */tests/single/* | */tests/explore/* | */tests/cli/test_explore_*) echo computing ;;
-	*/tests/arch/* | */tests/unit/base/* | */tests/unit/context/* | */tests/unit/core/* | */tests/unit/layout/* | */tests/unit/stack/*) echo computing ;;
+	*/tests/arch/* | */tests/unit/base/* | */tests/unit/context/* | */tests/unit/core/* | */tests/unit/layout/* | */tests/unit/os/* | */tests/unit/stack/*) echo computing ;;
 	*/tests/unit/*_model) echo computing ;;
 	*_slow | *_watchdog | *_watch | *_pinned | *_policy | *_top | *_top_live | *_carriers | *_metrics | *_metrics_json | *_metrics_findings) echo alone ;;
 	*_processes | *_completion | *_named | *_running | *_random_traces) echo alone ;; # depends on which processes exist

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "os/os.h"
+#include "os/timespec.h"
 
 /*
  * The nanoseconds until deadline (ns on fib_os_now()'s clock), also in *ret. 0 for a deadline that
@@ -18,8 +19,7 @@ static inline int64_t fib_poll_remaining(int64_t deadline, struct timespec *ret)
 
 	if (left < 0)
 		left = 0;
-	ret->tv_sec = (time_t)(left / 1000000000);
-	ret->tv_nsec = (long)(left % 1000000000);
+	*ret = fib_timespec(left);
 	return left;
 }
 

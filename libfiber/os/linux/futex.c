@@ -9,16 +9,14 @@
 #include <unistd.h>
 
 #include "base/compiler.h"
+#include "os/timespec.h"
 
 fib_noinline int fib_os_futex_wait(_Atomic uint32_t *word, uint32_t expected, int64_t deadline)
 {
 	struct timespec t, *limit = NULL;
 
 	if (deadline != INT64_MAX) {
-		if (deadline < 0)
-			deadline = 0;
-		t.tv_sec = (time_t)(deadline / 1000000000);
-		t.tv_nsec = (long)(deadline % 1000000000);
+		t = fib_timespec(deadline);
 		limit = &t;
 	}
 	if (syscall(SYS_futex, word, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, expected, limit, NULL,

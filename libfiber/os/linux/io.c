@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/compiler.h"
+#include "os/timespec.h"
 
 static ssize_t result(ssize_t n)
 {
@@ -151,11 +152,7 @@ fib_noinline int fib_os_poll(struct pollfd *fds, nfds_t n, int64_t deadline)
 
 	do {
 		if (deadline != INT64_MAX) {
-			int64_t left = deadline > 0 ? deadline - fib_os_now() : 0;
-
-			left = left > 0 ? left : 0;
-			t.tv_sec = (time_t)(left / 1000000000);
-			t.tv_nsec = (long)(left % 1000000000);
+			t = fib_timespec(deadline > 0 ? deadline - fib_os_now() : 0);
 			limit = &t;
 		}
 		rc = ppoll(fds, n, limit, NULL);
