@@ -142,7 +142,7 @@ CALLS    := $(if $(SAN),watched,$(if $(wildcard libfiber/os/linux/calls/$(PORT))
 # -- sources: every file in these folders is compiled --
 # A port that cannot move the thread pointer.
 FIXED_TP := $(if $(wildcard libfiber/arch/$(PORT)/thread_pointer.c),,arch/fixed_tp)
-LIB_DIRS := base wire layout os/linux os/linux/calls/$(CALLS) context stack poll core sched wait life watch sync io service runtime arch/$(PORT) $(FIXED_TP) poll/$(URING) poll/$(KQUEUE)
+LIB_DIRS := base wire layout os/linux os/linux/calls/$(CALLS) $(PORT_ATOMIC8) context stack poll core sched wait life watch sync io service runtime arch/$(PORT) $(FIXED_TP) poll/$(URING) poll/$(KQUEUE)
 LIB_SRC  := $(foreach d,$(LIB_DIRS),$(wildcard libfiber/$(d)/*.c libfiber/$(d)/*.S))
 PIC_OBJ  := $(patsubst libfiber/%,$(BUILD)/obj/pic/%.o,$(LIB_SRC))
 # Rooms that no hot path depends on are compiled once: their PIC objects are in the archive too. With a sanitizer this holds for all
@@ -177,7 +177,7 @@ TEST_EXAMPLE_SRC := $(wildcard examples/2?_test.c examples/2?_test_*.c)
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(filter-out $(TEST_EXAMPLE_SRC) $(if $(GC),,examples/26_gc.c),$(wildcard examples/*.c))) $(BUILD)/examples/raii
 
 # Libraries that a program linked with an archive of libfiber needs too.
-LIB_LIBS := $(if $(filter uring,$(URING)),$(shell pkg-config --libs liburing)) $(KQUEUE_LIBS) $(PORT_LIBS)
+LIB_LIBS := $(if $(filter uring,$(URING)),$(shell pkg-config --libs liburing)) $(KQUEUE_LIBS)
 TOOL_LIBS = $(shell pkg-config --libs libunwind-generic libdw libelf jansson libzstd liblzma zlib) -liberty
 CTL_LIBS = $(shell pkg-config --libs ncursesw libmicrohttpd)
 
@@ -223,13 +223,13 @@ $(BUILD)/obj/lib/%.o: libfiber/%
 	$(call say,$(if $(filter %.S,$<),AS,CC),$(call compiled))
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(LIB_INC) $(CFLAGS) -fvisibility=hidden -MMD -MP -c -o $@ $<
-	$(Q)$(OBJCOPY) $(CODE_SECTION) $@
+	$(Q)$(OBJCOPY) $(CODE_SECTION) $(OWN_ATOMICS) $@
 
 $(BUILD)/obj/pic/%.o: libfiber/%
 	$(call say,$(if $(filter %.S,$<),AS,CC),$(call compiled,pic))
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(LIB_INC) $(CFLAGS) -fvisibility=hidden -fPIC -MMD -MP -c -o $@ $<
-	$(Q)$(OBJCOPY) $(CODE_SECTION) $@
+	$(Q)$(OBJCOPY) $(CODE_SECTION) $(OWN_ATOMICS) $@
 
 # libfiber-posix tells libfiber's system calls by their return address (libfiber-posix/entry/entry.h), so these are no jumps.
 $(BUILD)/obj/lib/os/%.o $(BUILD)/obj/pic/os/%.o $(BUILD)/obj/lib/service/%.o $(BUILD)/obj/pic/service/%.o: CFLAGS += -fno-optimize-sibling-calls
@@ -338,6 +338,14 @@ include scripts/bench-http.mk
 include scripts/bench-ports.mk
 
 # -- tests --
+ifneq ($(OWN_ATOMICS),)
+# Tests use libfiber's own data.
+$(BUILD)/obj/tests/%.o: tests/%.c
+	$(call say,CC,$(call compiled))
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(OBJCOPY) $(OWN_ATOMICS) $@
+endif
 $(BUILD)/obj/tests/%.o: CPPFLAGS += $(if $(FOREIGN),-Itests/harness/plain) -I. $(LIB_INC)
 # A compiler for another machine inlines other functions, and then warns of other variables in tests.
 $(BUILD)/obj/tests/%.o: CFLAGS += $(if $(CROSS),-Wno-maybe-uninitialized)
@@ -373,6 +381,8 @@ $(BUILD)/tests/arch/suspended: $(BUILD)/obj/tests/arch/walk/suspended.o $(BUILD)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LIB_LIBS)
+# Also for a CPU that has instructions for 8 bytes.
+$(BUILD)/tests/unit/os/test_atomic8: $(BUILD)/obj/pic/os/linux/atomic8/atomic8.c.o
 # The same tests, which then see another getauxval().
 $(BUILD)/tests/system/test_own_tls_by_call: $(BUILD)/obj/tests/system/test_own_tls.o
 TEST_LIBS_test_control_words := -lm

@@ -91,8 +91,12 @@ PORT_WALK := $(if $(CROSS),$(if $(filter-out generic,$(PORT)),scripts/test-port-
 # Machines with addresses of 32 bits have libfiber alone: libfiber-posix takes the place of the C library's objects of 64 bits.
 NARROW := $(filter arm i386 ppc,$(ARCH))
 
-# A CPU without instructions for 8 bytes has them in a library of the compiler.
-PORT_LIBS := $(if $(filter ppc,$(ARCH)),-latomic)
+# A CPU without instructions for 8 bytes has them in a library of the compiler, whose locks a signal handler must not meet. The calls
+# of libfiber, and of tests that use its data, are those of libfiber/os/linux/atomic8. Other programs and libraries have the library.
+PORT_ATOMIC8 := $(if $(filter ppc,$(ARCH)),os/linux/atomic8)
+PORT_LIBS := $(if $(PORT_ATOMIC8),-latomic)
+OWN_ATOMICS := $(if $(PORT_ATOMIC8),$(foreach f,load:load store:store exchange:swap compare_exchange:cas $(foreach o,add sub and or xor,fetch_$o:$o), \
+	--redefine-sym __atomic_$(firstword $(subst :, ,$f))_8=fib_os_atomic8_$(lastword $(subst :, ,$f))))
 
 PORT_PACKAGES := qemu-user-static gdb-multiarch $(foreach p,$(MACHINES),gcc-$(word 2,$(subst :, ,$(p))) \
 	libc6-dev-$(word 4,$(subst :, ,$(p)))-cross)
