@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * signal.c - report memory faults on the alternate signal stack
+ *
+ * As in os/linux/signal.c. Differences: an access to a page without access raises SIGBUS or SIGSEGV, and
+ * the codes of signals that were sent are positive.
+ */
+#include "os/os.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/atomic.h"
+#include "base/compiler.h"
+
+static void (*fault_report)(uint64_t address, void *ucontext);
+static struct sigaction previous_segv, previous_bus;
+
+/* A signal that was sent has the sender's data where the address would be. */
+static bool was_sent(const siginfo_t *info)
+{
+	return info->si_code <= 0 || info->si_code >= SI_USER;
+}
+
+static void on_fault(int number, siginfo_t *info, void *context)
+{
+	const struct sigaction *previous = number == SIGBUS ? &previous_bus : &previous_segv;
+	int saved = errno;
+
+	if (!was_sent(info))
+		fault_report((uint64_t)(uintptr_t)info->si_addr, context);
+	if (previous->sa_flags & SA_SIGINFO) {
+		previous->sa_sigaction(number, info, context);
+	} else if (previous->sa_handler != SIG_DFL && previous->sa_handler != SIG_IGN) {
+		previous->sa_handler(number);
+	} else {
+		/* An ignored fault would repeat for ever. */
+		struct sigaction fallback = {.sa_handler = SIG_DFL};
+
+		sigaction(number, &fallback, NULL);
+		/* A signal that was sent does not repeat by itself. */
+		if (was_sent(info))
+			raise(number);
+	}
+	errno = saved;
+}
+
+int fib_os_fault_handler(void (*report)(uint64_t address, void *ucontext))
+{
+	static _Atomic int installed;
+	struct sigaction action = {.sa_sigaction = on_fault,
+				   .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
+
+	if (fib_swap(&installed, 1))
+		return 0;
+	fault_report = report;
+	sigemptyset(&action.sa_mask);
+	if (sigaction(SIGSEGV, &action, &previous_segv) < 0 ||
+	    sigaction(SIGBUS, &action, &previous_bus) < 0)
+		return -errno;
+	return 0;
+}
+
+#define ALTSTACK_SIZE ((size_t)(SIGSTKSZ > 65536 ? SIGSTKSZ : 65536))
+
+int fib_os_altstack_enter(void **ret)
+{
+	stack_t stack = {.ss_size = ALTSTACK_SIZE};
+
+	stack.ss_sp =
+		mmap(NULL, stack.ss_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0);
+	if (stack.ss_sp == MAP_FAILED)
+		return -errno;
+	if (sigaltstack(&stack, NULL) < 0) {
+		int rc = -errno;
+
+		munmap(stack.ss_sp, stack.ss_size);
+		return rc;
+	}
+	*ret = stack.ss_sp;
+	return 0;
+}
+
+void fib_os_altstack_leave(void *stack)
+{
+	/* macOS checks the size of a stack that is not used any more, too. */
+	stack_t off = {.ss_flags = SS_DISABLE, .ss_size = ALTSTACK_SIZE};
+
+	sigaltstack(&off, NULL);
+	munmap(stack, ALTSTACK_SIZE);
+}
+
+uint64_t fib_os_altstack_top(uint64_t sp)
+{
+	stack_t stack;
+
+	if (sigaltstack(NULL, &stack) < 0 || (stack.ss_flags & SS_DISABLE) ||
+	    sp - (uint64_t)(uintptr_t)stack.ss_sp >= stack.ss_size)
+		return 0;
+	return (uint64_t)(uintptr_t)stack.ss_sp + stack.ss_size;
+}
+
+bool fib_os_on_altstack(uint64_t sp)
+{
+	return fib_os_altstack_top(sp) != 0;
+}
