@@ -11,6 +11,7 @@
 # make check-quick       run unit tests of libfiber that take seconds, as the Debian package does
 # make check-no-uring    run the tests that differ without liburing, built without it
 # make check-kqueue      run the tests that wait for descriptors over kqueue(2), with tests/kqueue or LIBKQUEUE=
+# make check-systems     compile libfiber/os for FREEBSD=DIR and MACOS=DIR, folders with their headers (scripts/systems.mk)
 # make check-musl        inspect programs that are linked with musl (scripts/musl.mk)
 # make check-kernels     run tests under other kernels, in virtual machines (scripts/kernels.mk)
 # make check-compilers   run tests with other compilers, options and linkers (scripts/compilers.mk)
@@ -405,6 +406,7 @@ include scripts/fuzz.mk
 include scripts/variants.mk
 include scripts/ruby.mk
 include scripts/kqueue.mk
+include scripts/systems.mk
 include scripts/check.mk
 include scripts/kernels.mk
 include scripts/compilers.mk
