@@ -69,6 +69,21 @@ fib_noinline int fib_os_started(pid_t pid, uint64_t *ret_ticks)
 	return 0;
 }
 
+/* There is no file for it: the kernel is asked for the whole entry of the process. */
+fib_noinline int64_t fib_os_resident(int statm)
+{
+	const int name[] = {CTL_KERN, KERN_PROC, KERN_PROC_PID, getpid()};
+	struct kinfo_proc process;
+	size_t size = sizeof process;
+
+	(void)statm;
+	if (sysctl(name, fib_countof(name), &process, &size, NULL, 0) < 0)
+		return -errno;
+	if (size != sizeof process)
+		return -EIO;
+	return (int64_t)process.ki_rssize * (int64_t)fib_os_page_size();
+}
+
 /*
  * Since FreeBSD 13 the pid is where a pointer was before, which the kernel sets to NULL: this old name is
  * still there. LOCAL_PEERCRED is an option of level 0.

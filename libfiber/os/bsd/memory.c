@@ -11,9 +11,6 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include <sys/sysctl.h>
-#include <sys/user.h>
-
 #include "base/atomic.h"
 #include "base/compiler.h"
 #include "os/bsd/system.h"
@@ -97,19 +94,4 @@ fib_noinline int fib_os_peek(uint64_t address, void *buf, size_t size)
 	/* label: memory.pipe */
 	fib_store_release(&kept.taken, 0);
 	return rc;
-}
-
-/* There is no file for it: the kernel is asked for the whole entry of the process. */
-fib_noinline int64_t fib_os_resident(int statm)
-{
-	const int name[] = {CTL_KERN, KERN_PROC, KERN_PROC_PID, getpid()};
-	struct kinfo_proc process;
-	size_t size = sizeof process;
-
-	(void)statm;
-	if (sysctl(name, fib_countof(name), &process, &size, NULL, 0) < 0)
-		return -errno;
-	if (size != sizeof process)
-		return -EIO;
-	return (int64_t)process.ki_rssize * (int64_t)fib_os_page_size();
 }
