@@ -15,10 +15,10 @@ OF_TOOLS := $(addprefix fiberctl_,completion completion_shells completion_words 
 	progress report rights rights_commands timeline to_core values yama) adapters agreement fixtures hostile_registry places probes \
 	$(patsubst tests/cli/test_%.c,%,$(wildcard tests/cli/test_explore_*.c))
 ONE_THREAD := $(if $(filter thread,$(SAN)),$(INS_TESTS) $(filter %_model,$(TEST_BIN)) $(filter-out %/replay_request,$(FUZZ_REPLAY)) \
-	$(OF_TOOLS:%=$(BUILD)/tests/cli/test_%) $(BUILD)/tests/unit/core/test_sole $(addprefix $(BUILD)/tests/unit/,runtime/test_gc_roots watch/test_halt))
+	$(OF_TOOLS:%=$(BUILD)/tests/cli/test_%) $(BUILD)/tests/unit/core/test_sole $(addprefix $(BUILD)/tests/unit/,os/test_atomic8 runtime/test_gc_roots watch/test_halt))
 TEST_RUN   := $(filter-out $(ONE_THREAD),$(TEST_BIN)) $(EXPLORE_TESTS) $(SINGLE)
 FUZZ_RUN   := $(filter-out $(ONE_THREAD),$(FUZZ_REPLAY))
-NOT_RUN    := \# not run with SAN=thread: the tests of inspect/, the models, fuzz of the tools, cli of $(OF_TOOLS); unit/core/test_sole, whose children start threads; unit/runtime/test_gc_roots and unit/watch/test_halt, which stop carriers that sleep: their handlers are called late
+NOT_RUN    := \# not run with SAN=thread: the tests of inspect/, the models, fuzz of the tools, cli of $(OF_TOOLS); unit/core/test_sole, whose children start threads; unit/runtime/test_gc_roots and unit/watch/test_halt, which stop carriers that sleep: their handlers are called late; unit/os/test_atomic8, whose handlers would be called where signals are blocked
 
 tests: $(if $(FOREIGN),$(PORT_TESTS) $(if $(PORT_WALK),$(BUILD)/tests/arch/suspended),bugs $(TEST_RUN) $(STRESS_BIN) $(FUZZ_RUN))
 
