@@ -27,7 +27,7 @@ struct entry {
 
 /* The description of a function, in the encoding that compilers use. */
 struct description {
-	uint32_t length, common;
+	uint32_t length, origin;
 	int32_t start; /* relative to this field */
 	uint32_t size; /* bytes */
 };
