@@ -249,7 +249,7 @@ bool fib_x86_repeat(ucontext_t *context)
 {
 	greg_t *const at = context->uc_mcontext.gregs;
 	const unsigned char *const pc = (const unsigned char *)at[REG_RIP];
-	uint64_t number;
+	uint64_t number = 0; /* not every compiler sees that find_number() sets it */
 
 	/* The memory before the start of a page may be unmapped. */
 	if (at[REG_RAX] != -EINTR || (uintptr_t)pc % PAGE < CALL_SIZE || pc[-2] != 0x0f ||
