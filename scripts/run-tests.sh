@@ -218,7 +218,10 @@ lane_of() {
 		return
 	fi
 	case $1 in
+	# They compute much, and on a slow machine take more than LIMIT beside others. So do three tests below.
+	*/scripts/test-install.sh | */scripts/test-dist.sh | */scripts/test-buildsystems.sh | */scripts/test-meson.sh | */scripts/test-matrix.py) echo alone ;;
 	*/scripts/* | scripts/*) echo scripts ;;
+	*/tests/cli/test_why_everywhere | */tests/cli/test_why_nowhere | */tests/cli/test_fiberctl_serve_page_looks) echo alone ;;
 	*/tests/fuzz/* | */tests/single/* | */tests/explore/* | */tests/cli/test_explore_*) echo computing ;;
 	*/tests/arch/* | */tests/unit/base/* | */tests/unit/context/* | */tests/unit/core/* | */tests/unit/layout/* | */tests/unit/os/* | */tests/unit/stack/*) echo computing ;;
 	*/tests/unit/*_model) echo computing ;;
