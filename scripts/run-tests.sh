@@ -9,7 +9,9 @@
 # descriptors run once for each poller in $POLLERS, passed to their runtimes in FIBER_POLLER; those that do not test the
 # pollers themselves (see tests_pollers), for each in $POLLERS_ABOVE.
 #
-# FIBER_BUILD: the build folder. FIBER_SAN: its sanitizer. LIMIT: seconds a program may take.
+# FIBER_BUILD: the build folder. FIBER_SAN: its sanitizer. LIMIT: seconds a program may take, by default 120.
+# FIBER_TEST_PATIENCE=N multiplies this and the limits inside the programs; they are there to end what hangs.
+# UNTIL: the time, in seconds since 1970, after which no program is begun. Those left out are printed and counted as skipped.
 # LANES=1: run one program after another. Otherwise there are three lanes. The first runs programs with deadlines, one
 # after another. The second runs scripts, tools and computations beside it at a lower priority: nice 5 is a quarter of a CPU
 # for which the first lane competes; nice 15 is a thirtieth, too little to end within LIMIT. The third runs the other tests of
@@ -24,7 +26,8 @@
 # A failure is printed again at the end, with the last lines of that program's output; each such line starts with "# failed".
 set -u
 
-LIMIT=${LIMIT:-120}
+LIMIT=${LIMIT:-$((120 * ${FIBER_TEST_PATIENCE:-1}))}
+UNTIL=${UNTIL:-}
 LANES=${LANES:-2}
 CARRIERS=${CARRIERS:-1 4}
 SLOWEST=${SLOWEST:-10}
@@ -73,6 +76,11 @@ left_out() {
 			exit
 		}
 		END { exit !found }' "$FIBER_LEFT_OUT"
+}
+
+# is_late: print that no time is left; fail if some is
+is_late() {
+	[ -n "$UNTIL" ] && [ "$EPOCHSECONDS" -ge "$UNTIL" ] && echo "no time was left"
 }
 
 # run LABEL PROGRAM...: run one program in the caller's environment
@@ -189,7 +197,7 @@ run_all() {
 		label=${program#"$FIBER_BUILD"/tests/}
 		label=${label#"$PWD"/}
 		export FIBER_LEFT_OUT_PROGRAM=$label
-		if reason=$(left_out "$label"); then
+		if reason=$(is_late || left_out "$label"); then
 			printf '# %s\n1..1\nok 1 # SKIP %s: %s\n' "$label" "$label" "$reason"
 			skipped=$((skipped + 1))
 			continue

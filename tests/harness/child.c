@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "tests/harness/child.h"
+#include "tests/harness/clock.h"
 
 static void give_up(const char *what)
 {
@@ -47,7 +48,7 @@ static _Noreturn void live(int (*fn)(void *arg), void *arg, int err)
 /* Read fd until its end. False if the end did not come within `seconds`. */
 static bool collect(int fd, int seconds, char *text, size_t size)
 {
-	const time_t until = time(NULL) + seconds;
+	const time_t until = time(NULL) + harness_seconds(seconds);
 	struct pollfd p = {fd, POLLIN, 0};
 	char rest[512];
 	size_t at = 0;

@@ -44,6 +44,11 @@ static int64_t now_ms(void)
 	return harness_now() / 1000000;
 }
 
+static int64_t end_of(int seconds)
+{
+	return now_ms() + INT64_C(1000) * harness_seconds(seconds);
+}
+
 static void end_all(void)
 {
 	if (getpid() != owner)
@@ -236,7 +241,7 @@ static const char *find_line(struct harness_process *p, const char *prefix)
 
 const char *harness_wait_line(struct harness_process *p, const char *prefix, int seconds)
 {
-	const int64_t until = now_ms() + seconds * 1000;
+	const int64_t until = end_of(seconds);
 	/* The line may have come together with an earlier one. */
 	const char *line = find_line(p, prefix);
 
@@ -252,7 +257,7 @@ const char *harness_wait_line(struct harness_process *p, const char *prefix, int
 
 bool harness_wait_end(struct harness_process *p, int seconds)
 {
-	const int64_t until = now_ms() + seconds * 1000;
+	const int64_t until = end_of(seconds);
 
 	while (!p->ended && pump(p, until))
 		;
@@ -334,7 +339,7 @@ void harness_forget_long_runs(struct harness_process *p)
 
 bool harness_until(bool (*ready)(void *arg), void *arg, int seconds)
 {
-	const int64_t until = now_ms() + seconds * 1000;
+	const int64_t until = end_of(seconds);
 
 	while (!ready(arg)) {
 		if (now_ms() > until)

@@ -45,6 +45,8 @@ struct harness_how {
 	const void *place;
 };
 
+/* Limits are given in seconds; FIBER_TEST_PATIENCE multiplies them (clock.h). */
+
 /*
  * Start argv[0] (a path, or a name found in PATH) with argv up to NULL. how may be NULL.
  * XDG_RUNTIME_DIR is the test's folder unless how sets it. Aborts the test on failure.

@@ -88,11 +88,8 @@ static void start(void)
 void harness_watchdog(unsigned seconds)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	const char *const patience = getenv("FIBER_TEST_PATIENCE");
 
-	if (patience)
-		seconds *= (unsigned)strtoul(patience, NULL, 10);
-	given = seconds;
-	limit = now() + (time_t)seconds;
+	given = (unsigned)harness_seconds((int)seconds);
+	limit = now() + (time_t)given;
 	pthread_once(&once, start);
 }

@@ -19,6 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/harness/clock.h"
+
 #define ROOM (8u << 20)
 
 struct browser {
@@ -131,7 +133,7 @@ static json_t *receive(struct browser *b)
 
 	while (!(end = memchr(b->got, 0, b->used))) {
 		assert_true(b->used < ROOM);
-		assert_int_equal(poll(&p, 1, CLI_SECONDS * 1000), 1);
+		assert_int_equal(poll(&p, 1, harness_seconds(CLI_SECONDS) * 1000), 1);
 		n = read(b->from, b->got + b->used, ROOM - b->used);
 		if (n <= 0)
 			fail_msg("chromium does not run: is it installed? make deps");
@@ -218,7 +220,7 @@ void browser_wait(struct browser *b, const char *expression)
 	bool is = false;
 	json_t *value;
 
-	for (tries = 0; tries < CLI_SECONDS * 20 && !is; tries++) {
+	for (tries = 0; tries < harness_seconds(CLI_SECONDS) * 20 && !is; tries++) {
 		if (tries)
 			nanosleep(&pause, NULL);
 		value = browser_value(b, expression);
@@ -228,7 +230,7 @@ void browser_wait(struct browser *b, const char *expression)
 	if (is)
 		return;
 	fprintf(stderr, "browser: %s\n", browser_text(b, "document.body.innerText"));
-	fail_msg("not true after %d s: %s", CLI_SECONDS, expression);
+	fail_msg("not true after %d s: %s", harness_seconds(CLI_SECONDS), expression);
 }
 
 void browser_go(struct browser *b, const char *address, const char *ready)

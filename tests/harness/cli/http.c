@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "tests/harness/cli/http.h"
+#include "tests/harness/clock.h"
 
 struct harness_process *http_start(const struct harness_how *how, const char *first,
 				   const char *second, unsigned *ret_port)
@@ -72,7 +73,7 @@ size_t http_rest(int fd, char *bytes, size_t room)
 int http_connect(unsigned port)
 {
 	struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
-	const struct timeval limit = {.tv_sec = CLI_SECONDS};
+	const struct timeval limit = {.tv_sec = harness_seconds(CLI_SECONDS)};
 	const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	assert_true(fd >= 0);

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "tests/harness/cli/picture.h"
+#include "tests/harness/clock.h"
 
 #define REDRAW "\f"
 #define CLEAR  "\033[H\033[J" /* starts every picture */
@@ -132,7 +133,7 @@ static bool ends_with(const char *line, const char *end)
 void picture_await(struct terminal *t, unsigned rows, unsigned columns, const char *last,
 		   struct picture *ret)
 {
-	const time_t end = time(NULL) + CLI_SECONDS;
+	const time_t end = time(NULL) + harness_seconds(CLI_SECONDS);
 
 	terminal_forget(t);
 	terminal_type(t, REDRAW);

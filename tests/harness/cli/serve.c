@@ -13,6 +13,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "tests/harness/clock.h"
+
 #define WORDS 8
 
 /* -- processes -- */
@@ -134,7 +136,7 @@ void serve_end(struct serve *server)
 static int connect_local(const char *path)
 {
 	struct sockaddr_un at = {.sun_family = AF_UNIX};
-	const struct timeval limit = {.tv_sec = CLI_SECONDS};
+	const struct timeval limit = {.tv_sec = harness_seconds(CLI_SECONDS)};
 	const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	assert_true(fd >= 0);

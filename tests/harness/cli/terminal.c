@@ -15,6 +15,7 @@
 #include <utmp.h>
 
 #include "tests/harness/cli/terminal.h"
+#include "tests/harness/clock.h"
 
 #define MOST_ARGUMENTS 16
 
@@ -94,7 +95,7 @@ bool terminal_look(struct terminal *t, int ms)
 
 void terminal_await(struct terminal *t, const char *text)
 {
-	const time_t end = time(NULL) + CLI_SECONDS;
+	const time_t end = time(NULL) + harness_seconds(CLI_SECONDS);
 
 	while (!terminal_has(t, text)) {
 		terminal_look(t, 100);
@@ -125,7 +126,7 @@ void terminal_expect_mode(const struct terminal *t)
 
 int terminal_end_saying(struct terminal *t, const char *last)
 {
-	const time_t end = time(NULL) + CLI_SECONDS;
+	const time_t end = time(NULL) + harness_seconds(CLI_SECONDS);
 	int status;
 	pid_t pid;
 
