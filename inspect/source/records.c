@@ -18,6 +18,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "inspect/source/byte_order.h"
 
@@ -88,7 +89,7 @@ static int each_one(struct walk *w, uint64_t address, uint64_t n)
 
 /*
  * How many of the n records from address on are read at once. *ret_there: false if they were never
- * written. 0: the walk stops.
+ * written. A record that was partly written is read alone. 0: the walk stops.
  */
 static uint64_t next_run(struct walk *w, uint64_t address, uint64_t n, bool *ret_there)
 {
@@ -104,13 +105,34 @@ static uint64_t next_run(struct walk *w, uint64_t address, uint64_t n, bool *ret
 		snprintf(w->why, sizeof w->why, "the process has not touched what they are in");
 		return 0;
 	}
-	if (!*ret_there && run >= size)
-		return run / size;
-	/* A record that was partly written is read. */
-	*ret_there = true;
-	run = (run + size - 1) / size;
-	n = run < n ? run : n;
-	return n < per ? n : per;
+	if (run < size)
+		*ret_there = true;
+	run = run < size ? 1 : run / size;
+	return !*ret_there || run < per ? run : per;
+}
+
+/*
+ * Read one record. Of its pages, those that the process has never touched are zeros, and are left
+ * untouched: else the next record would be in a page that exists, and so on.
+ */
+static int read_touched(struct walk *w, uint64_t at)
+{
+	const uint64_t size = w->source->layout.record_size;
+	uint64_t done, run;
+	int rc = 0;
+
+	for (done = 0; done < size && rc >= 0; done += run) {
+		bool there;
+
+		run = w->source->run(w->source, at + done, size - done, &there);
+		there |= !run;
+		run = run && run < size - done ? run : size - done;
+		if (there)
+			rc = w->source->memory(w->source, at + done, w->buf + done, run);
+		else
+			memset(w->buf + done, 0, run);
+	}
+	return rc;
 }
 
 /* Whether `more` bytes are within the process' memory, which may have grown meanwhile. */
@@ -133,9 +155,12 @@ static bool may_be(struct walk *w, uint64_t more)
 
 static int each_piece(struct walk *w, uint64_t at, uint64_t n)
 {
-	const uint64_t size = n * w->source->layout.record_size;
-	int rc = w->source->memory(w->source, at, w->buf, size);
+	int rc;
 
+	if (n == 1 && w->source->run)
+		rc = read_touched(w, at);
+	else
+		rc = w->source->memory(w->source, at, w->buf, n * w->source->layout.record_size);
 	if (rc == -EDQUOT) {
 		snprintf(w->why, sizeof w->why, "the process has not touched what they are in");
 		return 0;
