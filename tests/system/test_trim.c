@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 
-#define BURST  100000
+#define BURST  25000
 #define CROWD  2000
 #define DEEP   (96u << 10) /* bytes of stack that each of the crowd uses */
 #define FORMER 64	   /* words on the stack that must survive */
