@@ -15,7 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ.get("FIBER_BUILD", ROOT / "build")).resolve()
 FIBERIZE = str(BUILD / "bin/fiberize")
 CARRIERS = (1, 2, 4)
-PATIENCE = 60  # s, for what takes milliseconds
+PATIENCE = 60 * int(os.environ.get("FIBER_TEST_PATIENCE", 1))  # s, for what takes milliseconds
 
 
 class Skip(Exception):

@@ -29,7 +29,7 @@ failed=0
 prints() {
 	expected=$1
 	shift
-	timeout 60 "$@" >"$tmp/out" || return 1
+	timeout "$((60 * ${FIBER_TEST_PATIENCE:-1}))" "$@" >"$tmp/out" || return 1
 	diff "$expected" "$tmp/out"
 }
 

@@ -15,16 +15,18 @@ for program in $programs; do
 		-L"$tmp" -learly -Wl,-rpath,"$tmp" || exit 1
 done
 
+limit=$((20 * ${FIBER_TEST_PATIENCE:-1})) # s
+
 # in_fibers CARRIERS PROGRAM... Threads that have waited for 1 ms give back what they do not use of their stacks.
 in_fibers() {
 	carriers=$1
 	shift
-	FIBERIZE="$carriers 262144 -1 16 1000000" LD_PRELOAD="$build/lib/libfiber-posix.so.0 $build/lib/libfiber.so.0" timeout 20 "$@"
+	FIBERIZE="$carriers 262144 -1 16 1000000" LD_PRELOAD="$build/lib/libfiber-posix.so.0 $build/lib/libfiber.so.0" timeout "$limit" "$@"
 }
 
 # compare PROGRAM CASE CARRIERS
 compare() {
-	timeout 20 "$tmp/$1" "$2" >"$tmp/threads"
+	timeout "$limit" "$tmp/$1" "$2" >"$tmp/threads"
 	echo "status $?" >>"$tmp/threads"
 	in_fibers "$3" "$tmp/$1" "$2" >"$tmp/fibers"
 	echo "status $?" >>"$tmp/fibers"
@@ -40,7 +42,7 @@ done
 
 # What differs (fiberize(1)): a fiber that is older than a library with static thread-locals has 0 in them.
 initial_values_come_late() {
-	timeout 20 "$tmp/loaded" older-than-static >"$tmp/threads" || return 1
+	timeout "$limit" "$tmp/loaded" older-than-static >"$tmp/threads" || return 1
 	in_fibers 2 "$tmp/loaded" older-than-static >"$tmp/fibers" || return 1
 	sed -e 's/^main: 105 106/main: 100 101/' -e 's/^destroy 107 107/destroy 102 102/' \
 		-e '/^early/{s/5 6/0 1/;n;s/7 7/2 2/}' "$tmp/threads" | diff - "$tmp/fibers"
@@ -48,7 +50,7 @@ initial_values_come_late() {
 
 # With RTLD_DEEPBIND the calls of a library are the C library's: they block the carrier, and the watchdog names the library.
 deep_calls_are_named() {
-	printf 1 | timeout 20 "$tmp/loaded" deep >"$tmp/threads" || return 1
+	printf 1 | timeout "$limit" "$tmp/loaded" deep >"$tmp/threads" || return 1
 	rm -f "$tmp/input"
 	mkfifo "$tmp/input" || return 1
 	FIBERIZE="1 262144 20000000" LD_PRELOAD="$build/lib/libfiber-posix.so.0 $build/lib/libfiber.so.0" timeout 60 \

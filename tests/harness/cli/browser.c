@@ -216,7 +216,7 @@ const char *browser_text(struct browser *b, const char *expression)
 void browser_wait(struct browser *b, const char *expression)
 {
 	const struct timespec pause = {0, 50000000};
-	unsigned tries;
+	int tries;
 	bool is = false;
 	json_t *value;
 
