@@ -16,11 +16,21 @@ OF_TOOLS := $(addprefix fiberctl_,completion completion_shells completion_words 
 	$(patsubst tests/cli/test_%.c,%,$(wildcard tests/cli/test_explore_*.c))
 ONE_THREAD := $(if $(filter thread,$(SAN)),$(INS_TESTS) $(filter %_model,$(TEST_BIN)) $(filter-out %/replay_request,$(FUZZ_REPLAY)) \
 	$(OF_TOOLS:%=$(BUILD)/tests/cli/test_%) $(BUILD)/tests/unit/core/test_sole $(addprefix $(BUILD)/tests/unit/,os/test_atomic8 runtime/test_gc_roots watch/test_halt))
-TEST_RUN   := $(filter-out $(ONE_THREAD),$(TEST_BIN)) $(EXPLORE_TESTS) $(SINGLE)
+# CHOICE=short with a sanitizer: the library and the tools, each command once and on false input. It leaves out tests that
+# repeat this on other programs, that talk to a real server or browser, and those of libfiber-test.
+BRIEF      := $(filter short,$(if $(SAN),$(CHOICE)))
+BRIEF_CLI  := $(addprefix fiberctl_,bt cancel deadlock_kinds diff errors flames identity json limit list metrics_json module numbers \
+	options serve_access serve_changes serve_requests show snapshot_write stacks stop top_sizes tree waits wake watch where) \
+	$(addprefix fibertrace_,block compressed core crash dead errors export leaks live timeline) \
+	hostile_answers hostile_client hostile_names hostile_program hostile_registry http_faults httpd labels nameless overflow
+BRIEF_NOT  := $(BUILD)/tests/system/test_trim
+BRIEF_BIN  := $(filter-out $(BRIEF_NOT),$(filter $(BUILD)/tests/unit/% $(BUILD)/tests/arch/% $(BUILD)/tests/system/% \
+	$(BRIEF_CLI:%=$(BUILD)/tests/cli/test_%) $(addprefix $(BUILD)/tests/posix/test_,hiredis libcurl zlib),$(TEST_BIN)))
+TEST_RUN   := $(filter-out $(ONE_THREAD),$(if $(BRIEF),$(BRIEF_BIN),$(TEST_BIN) $(EXPLORE_TESTS) $(SINGLE)))
 FUZZ_RUN   := $(filter-out $(ONE_THREAD),$(FUZZ_REPLAY))
 NOT_RUN    := \# not run with SAN=thread: the tests of inspect/, the models, fuzz of the tools, cli of $(OF_TOOLS); unit/core/test_sole, whose children start threads; unit/runtime/test_gc_roots and unit/watch/test_halt, which stop carriers that sleep: their handlers are called late; unit/os/test_atomic8, whose handlers would be called where signals are blocked
 
-tests: $(if $(FOREIGN),$(PORT_TESTS) $(if $(PORT_WALK),$(BUILD)/tests/arch/suspended),bugs $(TEST_RUN) $(STRESS_BIN) $(FUZZ_RUN))
+tests: $(if $(FOREIGN),$(PORT_TESTS) $(if $(PORT_WALK),$(BUILD)/tests/arch/suspended),$(if $(BRIEF),,bugs) $(TEST_RUN) $(STRESS_BIN) $(FUZZ_RUN))
 
 # The walks of crowd must agree with gdb's at every optimization level.
 CROWDS := $(if $(SAN),,$(BUILD)/O0/bin/crowd $(BUILD)/O2/bin/crowd)
@@ -95,10 +105,13 @@ check: tests
 	@$(CC) --version | sed q >$(BUILD)/check.compiler
 	@echo '$(CHOICE)' >$(BUILD)/check.choice
 	@FIBER_BUILD='$(abspath $(BUILD))' EMULATOR='$(EMULATOR)' FIBER_LEFT_OUT='$(abspath scripts/left-out$(if $(CROSS),,-$(LIBC)).txt)' FIBER_LEFT_OUT_PORT='$(if $(CROSS),$(ARCH),$(LIBC))' \
-		RESULT='$(abspath $(BUILD))/check.result' FIBER_TEST_PATIENCE=10 LIMIT=$${LIMIT:-1200} POLLERS="$${POLLERS:-epoll poll}" \
+		RESULT='$(abspath $(BUILD))/check.result' FIBER_TEST_PATIENCE=10 POLLERS="$${POLLERS:-epoll poll}" \
 		scripts/run-tests.sh $(abspath $(sort $(PORT_TESTS)) $(PORT_WALK))
 else
-check: lib test-library tools fixtures examples tests crowds variants bugs $(if $(SAN),,ruby static) $(if $(MODELLED),$(BUILD)/bench/model)
+# What the tests run beside themselves.
+NEEDED := lib tools fixtures $(if $(BRIEF),plain,test-library examples crowds variants bugs $(if $(SAN),,ruby static) $(if $(MODELLED),$(BUILD)/bench/model))
+check: tests $(NEEDED)
+	@$(if $(BRIEF),echo "# CHOICE=short: a choice of the tests of SAN=$(SAN); make check SAN=$(SAN) runs all")
 	@$(if $(ONE_THREAD),echo "$(NOT_RUN)")
 	@FIBER_BUILD='$(abspath $(BUILD))' FIBER_SAN='$(SAN)' \
 		scripts/run-tests.sh $(abspath $(sort $(TEST_RUN)) $(STRESS_BIN) $(FUZZ_RUN) $(if $(SAN),,$(STRANGERS)))

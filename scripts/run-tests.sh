@@ -17,7 +17,7 @@
 # for which the first lane competes; nice 15 is a thirtieth, too little to end within LIMIT. The third runs the other tests of
 # tests/cli, which wait for processes of theirs most of the time: until a fault is old enough to be reported, or until a tool's
 # time limit; and the tests of libfiber-posix and libfiber-tls, which talk to a peer. When the first lane is finished, it takes
-# programs from the end of the second and then of the third.
+# programs from the end of the second and then of the third. Then what computes much runs in two lanes.
 # Tests of tools that measure times, or that depend on which processes exist, run at the end, one after another.
 # SLOWEST: the number of slow programs whose times are printed.
 # EMULATOR: the command that runs programs of another machine. FIBER_LEFT_OUT: a file that names the tests that cannot run there
@@ -217,7 +217,8 @@ run_all() {
 
 # Print the lane of a test program. scripts, tools and computing are the second lane, in this order: scripts take longest and
 # start first, so that the lanes end at about the same time. waiting is the third lane. Tests that compare times, or that load
-# the machine themselves, are timed.
+# the machine themselves, are timed. builds and large compute so much that three lanes are too many for them. The programs of
+# builds install the tree or pack it, so no two of them may run at the same time.
 lane_of() {
 	local room=${1%/*}
 	room=${room##*/}
@@ -226,10 +227,10 @@ lane_of() {
 		return
 	fi
 	case $1 in
-	# They compute much, and on a slow machine take more than LIMIT beside others. So do three tests below.
-	*/scripts/test-install.sh | */scripts/test-dist.sh | */scripts/test-buildsystems.sh | */scripts/test-meson.sh | */scripts/test-matrix.py) echo alone ;;
+	*/scripts/test-install.sh | */scripts/test-dist.sh | */scripts/test-buildsystems.sh | */scripts/test-meson.sh) echo builds ;;
+	*/scripts/test-matrix.py) echo large ;;
 	*/scripts/* | scripts/*) echo scripts ;;
-	*/tests/cli/test_why_everywhere | */tests/cli/test_why_nowhere | */tests/cli/test_fiberctl_serve_page_looks) echo alone ;;
+	*/tests/cli/test_why_everywhere | */tests/cli/test_why_nowhere | */tests/cli/test_fiberctl_serve_page_looks) echo large ;;
 	*/tests/fuzz/* | */tests/single/* | */tests/explore/* | */tests/cli/test_explore_*) echo computing ;;
 	*/tests/arch/* | */tests/unit/base/* | */tests/unit/context/* | */tests/unit/core/* | */tests/unit/layout/* | */tests/unit/os/* | */tests/unit/stack/*) echo computing ;;
 	*/tests/unit/*_model) echo computing ;;
@@ -273,7 +274,7 @@ end_lanes() {
 	done
 }
 
-scripts=() tools=() computing=() waiting=() timed=() alone=()
+scripts=() tools=() computing=() waiting=() timed=() builds=() large=() alone=()
 for program; do
 	case $LANES$(lane_of "$program") in
 	2scripts) scripts+=("$program") ;;
@@ -281,6 +282,8 @@ for program; do
 	2computing) computing+=("$program") ;;
 	2waiting) waiting+=("$program") ;;
 	2timed) timed+=("$program") ;;
+	2builds) builds+=("$program") ;;
+	2large) large+=("$program") ;;
 	*) alone+=("$program") ;;
 	esac
 done
@@ -299,6 +302,9 @@ if [ ${#timed[@]} -gt 0 ]; then
 else
 	run_all "${second[@]}" "${waiting[@]}"
 fi
+begin_lane 0 "${large[@]}"
+run_all "${builds[@]}"
+end_lanes
 run_all "${alone[@]}"
 
 # The slowest programs: start here if the tests take too long.
