@@ -16,14 +16,15 @@ OF_TOOLS := $(addprefix fiberctl_,completion completion_shells completion_words 
 	$(patsubst tests/cli/test_%.c,%,$(wildcard tests/cli/test_explore_*.c))
 ONE_THREAD := $(if $(filter thread,$(SAN)),$(INS_TESTS) $(filter %_model,$(TEST_BIN)) $(filter-out %/replay_request,$(FUZZ_REPLAY)) \
 	$(OF_TOOLS:%=$(BUILD)/tests/cli/test_%) $(BUILD)/tests/unit/core/test_sole $(addprefix $(BUILD)/tests/unit/,os/test_atomic8 runtime/test_gc_roots watch/test_halt))
-# CHOICE=short with a sanitizer: the library and the tools, each command once and on false input. It leaves out tests that
-# repeat this on other programs, that talk to a real server or browser, and those of libfiber-test.
+# CHOICE=short with a sanitizer: the library, the parts of the tools, and most commands once. It leaves out the models, tests that
+# take long with AddressSanitizer or talk to a real server or browser, and those of libfiber-test.
 BRIEF      := $(filter short,$(if $(SAN),$(CHOICE)))
-BRIEF_CLI  := $(addprefix fiberctl_,bt cancel deadlock_kinds diff errors flames identity json limit list metrics_json module numbers \
-	options serve_access serve_changes serve_requests show snapshot_write stacks stop top_sizes tree waits wake watch where) \
-	$(addprefix fibertrace_,block compressed core crash dead errors export leaks live timeline) \
-	hostile_answers hostile_client hostile_names hostile_program hostile_registry http_faults httpd labels nameless overflow
-BRIEF_NOT  := $(BUILD)/tests/system/test_trim
+BRIEF_CLI  := $(addprefix fiberctl_,bt cancel deadlock_kinds diff errors flames identity json limit list metrics_json numbers \
+	serve_access serve_changes serve_requests show snapshot_write stop top_sizes tree waits wake watch) \
+	$(addprefix fibertrace_,block compressed core crash dead errors export leaks live) \
+	hostile_client hostile_program hostile_registry http_faults httpd nameless overflow
+BRIEF_NOT  := %_model $(addprefix $(BUILD)/tests/,system/test_trim unit/elf/test_compressed unit/source/test_source_core \
+	unit/source/test_source_core_spoilt unit/source/test_source_snapshot)
 BRIEF_BIN  := $(filter-out $(BRIEF_NOT),$(filter $(BUILD)/tests/unit/% $(BUILD)/tests/arch/% $(BUILD)/tests/system/% \
 	$(BRIEF_CLI:%=$(BUILD)/tests/cli/test_%) $(addprefix $(BUILD)/tests/posix/test_,hiredis libcurl zlib),$(TEST_BIN)))
 TEST_RUN   := $(filter-out $(ONE_THREAD),$(if $(BRIEF),$(BRIEF_BIN),$(TEST_BIN) $(EXPLORE_TESTS) $(SINGLE)))

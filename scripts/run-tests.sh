@@ -302,9 +302,13 @@ if [ ${#timed[@]} -gt 0 ]; then
 else
 	run_all "${second[@]}" "${waiting[@]}"
 fi
-begin_lane 0 "${large[@]}"
-run_all "${builds[@]}"
-end_lanes
+if [ ${#large[@]} -gt 0 ]; then
+	begin_lane 0 "${large[@]}"
+	run_all "${builds[@]}"
+	end_lanes
+else
+	run_all "${builds[@]}"
+fi
 run_all "${alone[@]}"
 
 # The slowest programs: start here if the tests take too long.
