@@ -19,10 +19,10 @@ ONE_THREAD := $(if $(filter thread,$(SAN)),$(INS_TESTS) $(filter %_model,$(TEST_
 # CHOICE=short with a sanitizer: the library, the parts of the tools, and most commands once. It leaves out the models, tests that
 # take long with AddressSanitizer or talk to a real server or browser, and those of libfiber-test.
 BRIEF      := $(filter short,$(if $(SAN),$(CHOICE)))
-BRIEF_CLI  := $(addprefix fiberctl_,bt cancel deadlock_kinds diff errors flames identity json limit list metrics_json numbers \
+BRIEF_CLI  := $(addprefix fiberctl_,bt cancel deadlock_kinds diff errors flames identity json limit list numbers \
 	serve_access serve_changes serve_requests show snapshot_write stop top_sizes tree waits wake watch) \
 	$(addprefix fibertrace_,block compressed core crash dead errors export leaks live) \
-	hostile_client hostile_program hostile_registry http_faults httpd nameless overflow
+	hostile_client hostile_program hostile_registry http_faults httpd overflow
 BRIEF_NOT  := %_model $(addprefix $(BUILD)/tests/,system/test_trim unit/elf/test_compressed unit/source/test_source_core \
 	unit/source/test_source_core_spoilt unit/source/test_source_snapshot)
 BRIEF_BIN  := $(filter-out $(BRIEF_NOT),$(filter $(BUILD)/tests/unit/% $(BUILD)/tests/arch/% $(BUILD)/tests/system/% \
