@@ -19,7 +19,7 @@ ONE_THREAD := $(if $(filter thread,$(SAN)),$(INS_TESTS) $(filter %_model,$(TEST_
 # CHOICE=short with a sanitizer: the library, the parts of the tools, and most commands once. It leaves out the models, tests that
 # take long with AddressSanitizer or talk to a real server or browser, and those of libfiber-test.
 BRIEF      := $(filter short,$(if $(SAN),$(CHOICE)))
-BRIEF_CLI  := $(addprefix fiberctl_,bt cancel deadlock_kinds diff errors flames identity json limit list numbers \
+BRIEF_CLI  := $(addprefix fiberctl_,bt cancel deadlock_kinds diff errors flames identity json limit list metrics_json numbers \
 	serve_access serve_changes serve_requests show snapshot_write stop top_sizes tree waits wake watch) \
 	$(addprefix fibertrace_,block compressed core crash dead errors export leaks live) \
 	hostile_client hostile_program hostile_registry http_faults httpd overflow
