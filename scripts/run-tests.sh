@@ -268,7 +268,6 @@ end_lanes() {
 	local count=${#lanes[@]} i
 	[ "$count" -eq 0 ] || wait "${lanes[@]}"
 	lanes=()
-	claims=
 	for ((i = 0; i < count; i++)); do
 		add "$folder/lane$i"
 	done
@@ -299,16 +298,13 @@ if [ ${#timed[@]} -gt 0 ]; then
 		run_all "${rest[i]}"
 	done
 	end_lanes
+	claims=
 else
 	run_all "${second[@]}" "${waiting[@]}"
 fi
-if [ ${#large[@]} -gt 0 ]; then
-	begin_lane 0 "${large[@]}"
-	run_all "${builds[@]}"
-	end_lanes
-else
-	run_all "${builds[@]}"
-fi
+begin_lane 0 "${large[@]}"
+run_all "${builds[@]}"
+end_lanes
 run_all "${alone[@]}"
 
 # The slowest programs: start here if the tests take too long.
