@@ -17,14 +17,15 @@ OF_TOOLS := $(addprefix fiberctl_,completion completion_shells completion_words 
 ONE_THREAD := $(if $(filter thread,$(SAN)),$(INS_TESTS) $(filter %_model,$(TEST_BIN)) $(filter-out %/replay_request,$(FUZZ_REPLAY)) \
 	$(OF_TOOLS:%=$(BUILD)/tests/cli/test_%) $(BUILD)/tests/unit/core/test_sole $(addprefix $(BUILD)/tests/unit/,os/test_atomic8 runtime/test_gc_roots watch/test_halt))
 # CHOICE=short with a sanitizer: the library, the parts of the tools, and most commands once. It leaves out the models, tests that
-# take long with AddressSanitizer or talk to a real server or browser, and those of libfiber-test.
+# take long with AddressSanitizer or talk to a real server or browser, and those of libfiber-test. test_nameless samples places that
+# are sometimes inside ThreadSanitizer, whose frames cannot be walked.
 BRIEF      := $(filter short,$(if $(SAN),$(CHOICE)))
 BRIEF_CLI  := $(addprefix fiberctl_,bt cancel deadlock_kinds diff errors flames identity json limit list metrics_json numbers \
 	serve_access serve_changes serve_requests show snapshot_write stop top_sizes tree waits wake watch) \
 	$(addprefix fibertrace_,block compressed core crash dead errors export leaks live) \
-	hostile_client hostile_program hostile_registry http_faults httpd overflow
+	hostile_client hostile_program hostile_registry http_faults httpd nameless overflow
 BRIEF_NOT  := %_model $(addprefix $(BUILD)/tests/,system/test_trim unit/elf/test_compressed unit/source/test_source_core \
-	unit/source/test_source_core_spoilt unit/source/test_source_snapshot)
+	unit/source/test_source_core_spoilt unit/source/test_source_snapshot $(if $(filter thread,$(SAN)),cli/test_nameless))
 BRIEF_BIN  := $(filter-out $(BRIEF_NOT),$(filter $(BUILD)/tests/unit/% $(BUILD)/tests/arch/% $(BUILD)/tests/system/% \
 	$(BRIEF_CLI:%=$(BUILD)/tests/cli/test_%) $(addprefix $(BUILD)/tests/posix/test_,hiredis libcurl zlib),$(TEST_BIN)))
 TEST_RUN   := $(filter-out $(ONE_THREAD),$(if $(BRIEF),$(BRIEF_BIN),$(TEST_BIN) $(EXPLORE_TESTS) $(SINGLE)))
