@@ -4,7 +4,8 @@
  *
  * Every CPU runs a carrier that computes, so the service thread takes its time from a fiber. The
  * share is measured in the kernel's CPU time, independent of the machine's speed. The thread's
- * ticks without requests are measured first.
+ * ticks without requests are measured first. What a sanitizer adds to an answer is not charged
+ * (service/cpu_budget.c), so the share is no bound there.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -204,7 +205,8 @@ static void test_observer_without_end_takes_only_its_share(void **state)
 	assert_true(answers > 0);
 	print_message("# %u lists, %" PRId64 " us of %" PRId64 " ms, %" PRId64 " us for ticks\n",
 		      answers, spent / 1000, asked_for / 1000000, ticks / 1000);
-	assert_true(spent - ticks < asked_for / MOST);
+	if (!*harness_sanitizer())
+		assert_true(spent - ticks < asked_for / MOST);
 }
 
 static void test_observer_that_asks_for_much_keeps_nobody_waiting(void **state)
