@@ -10,7 +10,7 @@
  * fib_os_peek_through(), and the headers of a file must say that it has the address. The headers of the
  * program itself never change, and a static program has only these.
  */
-#include "os/object.h"
+#include "os/linux/object.h"
 
 #include <link.h>
 #include <string.h>

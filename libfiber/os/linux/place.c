@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "os/object.h"
+#include "os/linux/object.h"
 
 /* The head of .eh_frame_hdr in the encoding that linkers use, before its entries. */
 struct head {

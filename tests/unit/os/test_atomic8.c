@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "os/atomic8.h"
+#include "os/linux/atomic8/atomic8.h"
 #include "tests/harness/watchdog.h"
 
 #define SEQ	 __ATOMIC_SEQ_CST

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/atomic.h"
-#include "os/object.h"
+#include "os/linux/object.h"
 #include "tests/harness/watchdog.h"
 
 static struct fib_os_pipe none = FIB_OS_NO_PIPE;

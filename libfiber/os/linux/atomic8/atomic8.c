@@ -24,7 +24,7 @@
  * not use libfiber. A thread with a real-time priority that waits for a lock, or for an even count,
  * yields its CPU only to threads of its own priority: as with every lock of os/spin.h.
  */
-#include "os/atomic8.h"
+#include "os/linux/atomic8/atomic8.h"
 
 #include <pthread.h>
 #include <signal.h>

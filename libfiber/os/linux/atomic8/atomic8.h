@@ -10,8 +10,8 @@
  * An order is an __ATOMIC_ constant. An object is aligned to 4 bytes. It is in memory of this
  * process alone: other processes have other locks.
  */
-#ifndef FIB_OS_ATOMIC8_H
-#define FIB_OS_ATOMIC8_H
+#ifndef FIB_OS_LINUX_ATOMIC8_H
+#define FIB_OS_LINUX_ATOMIC8_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* object.h - which loaded file has an address, without a lock of the loader */
-#ifndef FIB_OS_OBJECT_H
-#define FIB_OS_OBJECT_H
+#ifndef FIB_OS_LINUX_OBJECT_H
+#define FIB_OS_LINUX_OBJECT_H
 
 #include <stdbool.h>
 #include <stdint.h>
