@@ -143,7 +143,7 @@ CALLS    := $(if $(SAN),watched,$(if $(wildcard libfiber/os/linux/calls/$(PORT))
 # -- sources: every file in these folders is compiled --
 # A port that cannot move the thread pointer.
 FIXED_TP := $(if $(wildcard libfiber/arch/$(PORT)/thread_pointer.c),,arch/fixed_tp)
-LIB_DIRS := base wire layout os/linux os/linux/calls/$(CALLS) $(PORT_ATOMIC8) context stack poll core sched wait life watch sync io service runtime arch/$(PORT) $(FIXED_TP) poll/$(URING) poll/$(KQUEUE)
+LIB_DIRS := base wire layout os/posix os/linux os/linux/calls/$(CALLS) $(PORT_ATOMIC8) context stack poll core sched wait life watch sync io service runtime arch/$(PORT) $(FIXED_TP) poll/$(URING) poll/$(KQUEUE)
 LIB_SRC  := $(foreach d,$(LIB_DIRS),$(wildcard libfiber/$(d)/*.c libfiber/$(d)/*.S))
 PIC_OBJ  := $(patsubst libfiber/%,$(BUILD)/obj/pic/%.o,$(LIB_SRC))
 # Rooms that no hot path depends on are compiled once: their PIC objects are in the archive too. With a sanitizer this holds for all

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 """check-systems.py BUILD [SYSTEM=ROOT]... -- FLAG... | --self-test - compile libfiber/os for systems that this machine is not
 
-SYSTEM is a folder of libfiber/os beside linux and bsd. ROOT is a folder with the headers of that system in usr/include. An empty
+SYSTEM is a folder of libfiber/os beside linux, bsd and posix. ROOT is a folder with the headers of that system in usr/include. An empty
 ROOT: the system is skipped. FLAG: options for clang, which makes an object of each file of libfiber/os/SYSTEM, of libfiber/os/bsd,
-and of the files of libfiber/os/linux that need no Linux. Then each function that a header of libfiber/os or libfiber/os/bsd
+and of libfiber/os/posix. Then each function that a header of libfiber/os or libfiber/os/bsd
 declares must be defined exactly once among these objects. Nothing is linked or run.
 
 Prints each failure and "N passed, N failed, N skipped". --self-test checks small trees with one fault each.
@@ -24,8 +24,6 @@ MACHINES = {
     "freebsd": {"x86_64": "x86_64-unknown-freebsd10.4"},
     "macos": {"aarch64": "arm64-apple-macos12", "x86_64": "x86_64-apple-macos12"},
 }
-# Files of os/linux that are the same on each system.
-SAME = "clock features kept report spin".split()
 
 
 class Tally:
@@ -59,8 +57,7 @@ def functions(folders):
 
 
 def sources(system):
-    files = sorted(OS.glob("bsd/*.c")) + sorted((OS / system).glob("*.c"))
-    return files + [file for file in (OS / "linux" / f"{name}.c" for name in SAME) if file.exists()]
+    return [file for folder in ("posix", "bsd", system) for file in sorted((OS / folder).glob("*.c"))]
 
 
 def definitions(objects):

@@ -16,7 +16,7 @@
 # Not with SAN=thread: one thread runs all fibers in turn, so ThreadSanitizer has nothing to find.
 
 # Files of libfiber that libfiber-test replaces by files of its own. A snapshot of the own fibers needs two of service/.
-EXPLORE_NOT := libfiber/os/linux/clock.c libfiber/os/linux/futex.c libfiber/sched/ready.c libfiber/sched/carrier.c \
+EXPLORE_NOT := libfiber/os/posix/clock.c libfiber/os/linux/futex.c libfiber/sched/ready.c libfiber/sched/carrier.c \
 	libfiber/sched/idle.c libfiber/life/offload.c libfiber/io/call_on_thread.c libfiber/os/linux/accept.c \
 	libfiber/poll/choose.c libfiber/io/name.c libfiber/io/empty.c libfiber/os/linux/own_tls.c libfiber/os/linux/calls/$(CALLS)/calls.c \
 	$(filter-out %/sample.c %/objects.c,$(wildcard libfiber/service/*.c))

@@ -4,7 +4,7 @@
 #
 # make bench-model [WORK=tree,server,...] [SEED=1]    a table, and docs/pictures/model-*.svg where all works are run
 
-MODEL_NOT := libfiber/os/linux/clock.c libfiber/os/linux/futex.c libfiber/base/tls.c libfiber/poll/choose.c \
+MODEL_NOT := libfiber/os/posix/clock.c libfiber/os/linux/futex.c libfiber/base/tls.c libfiber/poll/choose.c \
 	$(filter-out %/sample.c %/objects.c,$(wildcard libfiber/service/*.c))
 MODEL_LIB := $(filter-out $(MODEL_NOT),$(LIB_SRC))
 MODEL_SEEN := $(wildcard bench/model/works/*.c) bench/libfiber/tree.c \

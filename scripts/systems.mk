@@ -2,11 +2,11 @@
 #
 # systems.mk - compile libfiber/os for systems that this machine is not
 #
-# make check-systems FREEBSD=DIR MACOS=DIR    compile os/bsd with os/freebsd and os/macos, and check that they define what the
+# make check-systems FREEBSD=DIR MACOS=DIR    compile os/posix and os/bsd with os/freebsd and os/macos, and check that they define what the
 #                                             headers of libfiber/os declare. DIR has the headers of that system in usr/include;
 #                                             without DIR a system is skipped
 
-# The Linux build has none of these folders: LIB_DIRS names those that it has.
+# LIB_DIRS in the Makefile names the folders of the Linux build.
 SYSTEMS_FLAGS := $(OPT) -std=gnu11 $(WARN) -Werror -fasynchronous-unwind-tables -fvisibility=hidden -Ilibfiber -Ilibfiber/include \
 	-Ilibfiber/base/checker/none
 

@@ -2,7 +2,7 @@
 /*
  * machine.c - carriers, the clock, futexes and the service thread in virtual time
  *
- * In place of libfiber/os/linux/clock.c and futex.c, libfiber/base/tls.c, the service thread and
+ * In place of libfiber/os/posix/clock.c, os/linux/futex.c, libfiber/base/tls.c, the service thread and
  * runtime/carriers/threads.
  */
 #include "bench/model/machine.h"

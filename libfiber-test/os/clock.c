@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * clock.c - virtual time, in place of libfiber/os/linux/clock.c
+ * clock.c - virtual time, in place of libfiber/os/posix/clock.c
  *
  * The clock stands still while a fiber can run. When none can, the loop moves it to the nearest
  * deadline (sched/loop.c). A fiber that reads the clock in a loop until it is late must end: from

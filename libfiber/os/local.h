@@ -17,6 +17,8 @@
 #define FIB_OS_LOCAL_MAX 107
 
 /* -- sockets -- */
+/* A stream socket of AF_UNIX, non-blocking, close-on-exec. Returns the descriptor, or a negative errno. */
+int fib_os_local_socket(void);
 /*
  * Make a socket that listens at path, accessible to its owner only; non-blocking, close-on-exec.
  * Returns the descriptor, -ENAMETOOLONG past FIB_OS_LOCAL_MAX, -EADDRINUSE if path exists.

@@ -184,7 +184,7 @@ bool fib_os_on_altstack(uint64_t sp);
 /* Where that stack ends, or 0 if sp is not in it. Async-signal-safe. */
 uint64_t fib_os_altstack_top(uint64_t sp);
 
-/* -- file.c: reading and writing; -EAGAIN instead of blocking, and no SIGPIPE -- */
+/* -- file.c, files.c: reading and writing; -EAGAIN instead of blocking, and no SIGPIPE -- */
 /* Further results for files that are no sockets; not errno values. */
 enum {
 	FIB_OS_UNSURE =
@@ -233,7 +233,7 @@ int fib_os_close(int fd);
  */
 uint64_t fib_os_identity(int fd);
 
-/* -- io.c: sockets; -EAGAIN instead of blocking, and no SIGPIPE -- */
+/* -- io.c, sockets.c: sockets; -EAGAIN instead of blocking, and no SIGPIPE -- */
 ssize_t fib_os_recvfrom(int fd, void *buf, size_t size, int flags, struct sockaddr *addr,
 			socklen_t *addrlen);
 ssize_t fib_os_sendto(int fd, const void *buf, size_t size, int flags, const struct sockaddr *addr,

@@ -40,6 +40,9 @@ int fib_os_thread_open(pthread_t thread);
  */
 int64_t fib_os_thread_cpu_of(uint32_t tid);
 
+/* Send a signal to thread tid of this process: 0, or a negative errno. Does not wait. */
+int fib_os_thread_signal(uint32_t tid, int number);
+
 /* The stack of a thread that has not been joined, [low, high). 0, or a negative errno. Allocates. */
 int fib_os_thread_stack(pthread_t thread, uint64_t *ret_low, uint64_t *ret_high);
 

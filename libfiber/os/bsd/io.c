@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * io.c - sockets that never block, even blocking ones, and poll(2)
+ * io.c - send without blocking, even on blocking sockets, and poll(2)
  *
- * Receiving has a flag per call (MSG_DONTWAIT). Sending ignores this flag where there is no room, so each
- * system has a way of its own (system.h). connect(2) has no flag: a blocking socket is made non-blocking
- * for the call and restored. For accept see accept.c, for files see file.c.
+ * Sending ignores MSG_DONTWAIT where there is no room, so each system has a way of its own (system.h). For
+ * accept see accept.c, for other calls on sockets posix/sockets.c, for files file.c.
  */
 #include "os/os.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -19,22 +17,6 @@
 
 #include "base/compiler.h"
 #include "os/bsd/system.h"
-
-static ssize_t result(ssize_t n)
-{
-	return n < 0 ? -errno : n;
-}
-
-fib_noinline ssize_t fib_os_recvfrom(int fd, void *buf, size_t size, int flags,
-				     struct sockaddr *addr, socklen_t *addrlen)
-{
-	ssize_t n;
-
-	do
-		n = recvfrom(fd, buf, size, flags | MSG_DONTWAIT, addr, addrlen);
-	while (n < 0 && errno == EINTR);
-	return result(n);
-}
 
 fib_noinline ssize_t fib_os_sendto(int fd, const void *buf, size_t size, int flags,
 				   const struct sockaddr *addr, socklen_t addrlen)
@@ -48,16 +30,6 @@ fib_noinline ssize_t fib_os_sendto(int fd, const void *buf, size_t size, int fla
 	return fib_os_sendmsg(fd, &m, flags);
 }
 
-fib_noinline ssize_t fib_os_recvmsg(int fd, struct msghdr *msg, int flags)
-{
-	ssize_t n;
-
-	do
-		n = recvmsg(fd, msg, flags | MSG_DONTWAIT);
-	while (n < 0 && errno == EINTR);
-	return result(n);
-}
-
 fib_noinline ssize_t fib_os_sendmsg(int fd, const struct msghdr *msg, int flags)
 {
 	ssize_t n;
@@ -66,22 +38,6 @@ fib_noinline ssize_t fib_os_sendmsg(int fd, const struct msghdr *msg, int flags)
 		n = fib_bsd_sendmsg(fd, msg, flags);
 	while (n == -EINTR);
 	return n;
-}
-
-/* A blocking socket is made non-blocking for the call and restored. */
-fib_noinline int fib_os_connect(int fd, const struct sockaddr *addr, socklen_t addrlen)
-{
-	int flags = fcntl(fd, F_GETFL);
-	int rc;
-
-	if (flags < 0)
-		return -errno;
-	if (!(flags & O_NONBLOCK) && fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
-		return -errno;
-	rc = connect(fd, addr, addrlen) < 0 ? -errno : 0;
-	if (!(flags & O_NONBLOCK))
-		fcntl(fd, F_SETFL, flags);
-	return rc == -EINTR ? -EINPROGRESS : rc;
 }
 
 /* Other protocols do not know this option. macOS has none that tells the protocol. */
@@ -102,41 +58,6 @@ fib_noinline bool fib_os_poll_is_exact(int fd)
 	if (getsockname(fd, (struct sockaddr *)&name, &size) == 0)
 		return name.ss_family == AF_UNIX;
 	return errno == ENOTSOCK && fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
-}
-
-fib_noinline bool fib_os_is_stream(int fd)
-{
-	int type = 0;
-	socklen_t size = sizeof type;
-
-	return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_STREAM;
-}
-
-fib_noinline int fib_os_socket_error(int fd)
-{
-	int error = 0;
-	socklen_t size = sizeof error;
-
-	if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) < 0)
-		return -errno;
-	return -error;
-}
-
-fib_noinline int fib_os_ready(int fd, short events)
-{
-	struct pollfd p = {.fd = fd, .events = events};
-	int n = poll(&p, 1, 0);
-
-	if (n < 0)
-		return -errno;
-	if (n && (p.revents & POLLNVAL))
-		return -EBADF;
-	return n ? 0 : -EAGAIN;
-}
-
-bool fib_os_may_print(void)
-{
-	return fib_os_ready(STDERR_FILENO, POLLOUT) != -EAGAIN;
 }
 
 /* The timeout for poll(2), rounded up so that it does not end too early. */

@@ -15,7 +15,6 @@
 
 /* -- descriptor.c: new descriptors, close-on-exec -- */
 int fib_bsd_pipe(int fds[2]);	/* both ends non-blocking; fds is unchanged after an error */
-int fib_bsd_local_socket(void); /* a stream of AF_UNIX, non-blocking */
 /* accept(2), which may wait. The new descriptor does not inherit O_NONBLOCK of the listener. */
 int fib_bsd_accept(int fd, struct sockaddr *addr, socklen_t *addrlen, bool nonblocking);
 
@@ -29,9 +28,5 @@ void fib_bsd_in_cores(void *at, size_t size, bool in);
 
 /* -- process.c -- */
 pid_t fib_bsd_peer(int fd); /* the process at the other end of a local socket; 0: not known */
-
-/* -- threads.c -- */
-/* Send a signal to a thread of this process. Does not wait. */
-int fib_bsd_signal_thread(uint32_t tid, int number);
 
 #endif

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "os/bsd/system.h"
+#include "os/local.h"
 
 static int result(int fd)
 {
@@ -16,7 +17,7 @@ int fib_bsd_pipe(int fds[2])
 	return result(pipe2(fds, O_CLOEXEC | O_NONBLOCK));
 }
 
-int fib_bsd_local_socket(void)
+int fib_os_local_socket(void)
 {
 	return result(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 }

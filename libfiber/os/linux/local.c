@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* local.c - local sockets, their folder, the eventfd and the timer of the service thread */
+/* local.c - local sockets, the eventfd and the timer of the service thread */
 #include "os/local.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,92 +21,11 @@
 
 _Static_assert(FIB_OS_LOCAL_MAX == sizeof(((struct sockaddr_un *)0)->sun_path) - 1, "sun_path");
 
-static int address(struct sockaddr_un *at, const char *path)
-{
-	size_t n = strlen(path);
-
-	if (n > FIB_OS_LOCAL_MAX)
-		return -ENAMETOOLONG;
-	memset(at, 0, sizeof *at);
-	at->sun_family = AF_UNIX;
-	memcpy(at->sun_path, path, n);
-	return 0;
-}
-
-static int local_socket(void)
+fib_noinline int fib_os_local_socket(void)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	return fd < 0 ? -errno : fd;
-}
-
-/*
- * The mode is set before listen(), so no client can connect while only the umask protects the
- * socket.
- */
-static int bind_and_listen(int fd, const struct sockaddr_un *at, int backlog)
-{
-	int rc;
-
-	if (bind(fd, (const struct sockaddr *)at, sizeof *at) < 0)
-		return -errno;
-	if (chmod(at->sun_path, 0600) == 0 && listen(fd, backlog) == 0)
-		return 0;
-	rc = -errno;
-	unlink(at->sun_path);
-	return rc;
-}
-
-fib_noinline int fib_os_local_listen(const char *path, int backlog)
-{
-	struct sockaddr_un at;
-	int fd, rc = address(&at, path);
-
-	if (rc < 0)
-		return rc;
-	fd = local_socket();
-	if (fd < 0)
-		return fd;
-	rc = bind_and_listen(fd, &at, backlog);
-	if (rc < 0)
-		close(fd);
-	return rc < 0 ? rc : fd;
-}
-
-fib_noinline int fib_os_local_probe(const char *path)
-{
-	struct sockaddr_un at;
-	struct stat st;
-	int fd, rc = address(&at, path);
-
-	if (rc < 0)
-		return rc;
-	if (lstat(path, &st) < 0)
-		return -errno;
-	if (!S_ISSOCK(st.st_mode))
-		return -ENOTSOCK;
-	fd = local_socket();
-	if (fd < 0)
-		return fd;
-	/* EAGAIN: its backlog is full, so there is a listener. */
-	rc = connect(fd, (struct sockaddr *)&at, sizeof at) == 0 || errno == EAGAIN ? 0 : -errno;
-	close(fd);
-	return rc;
-}
-
-fib_noinline bool fib_os_local_ours(const char *path)
-{
-	struct sockaddr_un at;
-	struct ucred who = {.pid = 0};
-	socklen_t size = sizeof who;
-	int fd = address(&at, path) < 0 ? -1 : local_socket();
-
-	if (fd < 0)
-		return false;
-	if (connect(fd, (struct sockaddr *)&at, sizeof at) == 0)
-		getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size);
-	close(fd);
-	return who.pid == getpid();
 }
 
 /* accept4(2) with older calls, for a sandbox that knows only accept(2). */
@@ -147,16 +64,6 @@ fib_noinline int fib_os_local_who(int fd, struct fib_os_who *ret)
 	ret->pid = who.pid;
 	ret->uid = who.uid;
 	return 0;
-}
-
-fib_noinline ssize_t fib_os_local_read(int fd, void *buf, size_t size)
-{
-	ssize_t n;
-
-	do
-		n = read(fd, buf, size);
-	while (n < 0 && errno == EINTR);
-	return n < 0 ? -errno : n;
 }
 
 fib_noinline ssize_t fib_os_local_write(int fd, const void *buf, size_t size)
@@ -253,49 +160,6 @@ fib_noinline int fib_os_look(const char *path, struct fib_os_entry *ret)
 	return 0;
 }
 
-fib_noinline int fib_os_make_folder(const char *path, mode_t mode)
-{
-	return mkdir(path, mode) < 0 ? -errno : 0;
-}
-
-fib_noinline int fib_os_rename(const char *from, const char *to)
-{
-	return rename(from, to) < 0 ? -errno : 0;
-}
-
-fib_noinline int fib_os_unlink(const char *path)
-{
-	return unlink(path) < 0 ? -errno : 0;
-}
-
-fib_noinline int fib_os_each_entry(const char *folder, void (*each)(void *arg, const char *name),
-				   void *arg)
-{
-	DIR *dir = opendir(folder);
-	struct dirent *entry;
-
-	if (!dir)
-		return -errno;
-	while ((entry = readdir(dir)))
-		each(arg, entry->d_name);
-	closedir(dir);
-	return 0;
-}
-
-fib_noinline int fib_os_open(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-	return fd < 0 ? -errno : fd;
-}
-
-fib_noinline int fib_os_set_modified(const char *path, uint32_t nanoseconds)
-{
-	const struct timespec times[2] = {{0, UTIME_OMIT}, {time(NULL), nanoseconds}};
-
-	return utimensat(AT_FDCWD, path, times, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
-}
-
 /* Field 22 of proc_pid_stat(5); the name in field 2 may contain any bytes. */
 fib_noinline int fib_os_started(pid_t pid, uint64_t *ret_ticks)
 {
@@ -317,16 +181,6 @@ fib_noinline int fib_os_started(pid_t pid, uint64_t *ret_ticks)
 		return -ENODATA;
 	*ret_ticks = strtoull(at, NULL, 10);
 	return 0;
-}
-
-fib_noinline bool fib_os_pid_exists(pid_t pid)
-{
-	return kill(pid, 0) == 0 || errno != ESRCH;
-}
-
-uid_t fib_os_uid(void)
-{
-	return geteuid();
 }
 
 const char *fib_os_setting(const char *name)

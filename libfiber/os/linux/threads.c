@@ -31,6 +31,7 @@
 
 #include "base/atomic.h"
 #include "base/compiler.h"
+#include "link_cancel.h"
 #include "os/os.h"
 
 #pragma weak dlopen
@@ -147,4 +148,10 @@ fib_noinline int fib_os_thread_stack(pthread_t thread, uint64_t *ret_low, uint64
 	*ret_low = (uint64_t)(uintptr_t)low;
 	*ret_high = *ret_low + size;
 	return 0;
+}
+
+fib_noinline int fib_os_thread_signal(uint32_t tid, int number)
+{
+	fib_os_link_cancel();
+	return syscall(SYS_tgkill, getpid(), tid, number) < 0 ? -errno : 0;
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "os/bsd/system.h"
+#include "os/local.h"
 
 /* Set both flags; if that fails, close it. Returns the descriptor, or a negative errno. */
 static int prepare(int fd, bool nonblocking)
@@ -47,7 +48,7 @@ int fib_bsd_pipe(int fds[2])
 	return from < 0 ? from : to;
 }
 
-int fib_bsd_local_socket(void)
+int fib_os_local_socket(void)
 {
 	return prepare(socket(AF_UNIX, SOCK_STREAM, 0), true);
 }

@@ -45,7 +45,7 @@ fib_noinline int fib_os_thread_stack(pthread_t thread, uint64_t *ret_low, uint64
 	return 0;
 }
 
-int fib_bsd_signal_thread(uint32_t tid, int number)
+int fib_os_thread_signal(uint32_t tid, int number)
 {
 	const pthread_t thread = pthread_from_mach_thread_np((mach_port_t)tid);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sample.c - interrupt another thread to read its registers
+ * interrupt.c - interrupt another thread, to read its registers or to halt it
  *
- * As in os/linux/sample.c, with SIGURG. What is missing: no call says where another thread sleeps, with
- * its stack pointer. So fib_os_thread_place() has no answer, and a thread that sleeps in a call of the
- * system cannot be told from one that computes.
+ * Only a signal handler can read the registers of a thread that computes. The signal is SIGURG: its
+ * default action is to be ignored, debuggers pass it on, and few programs use it. A program that
+ * uses it keeps it: if its disposition is not the default, none is sent.
  */
 #include "os/sample.h"
 
@@ -14,7 +14,7 @@
 
 #include "base/atomic.h"
 #include "base/compiler.h"
-#include "os/bsd/system.h"
+#include "os/threads.h"
 
 #define INTERRUPT SIGURG
 
@@ -36,25 +36,6 @@ static void on_interrupt(int number, siginfo_t *info, void *context)
 	if (to_sample)
 		to_sample(context);
 	errno = saved;
-}
-
-fib_noinline int fib_os_thread_place(uint32_t tid, struct fib_sleeper_place *ret)
-{
-	(void)tid;
-	(void)ret;
-	return -ENOSYS;
-}
-
-fib_noinline void fib_os_thread_place_keep(struct fib_os_kept *ret)
-{
-	*ret = FIB_OS_NOT_KEPT;
-}
-
-fib_noinline int fib_os_thread_place_of(struct fib_os_kept *kept, uint32_t tid,
-					struct fib_sleeper_place *ret)
-{
-	(void)kept;
-	return fib_os_thread_place(tid, ret);
 }
 
 static bool is_default(const struct sigaction *action)
@@ -96,7 +77,7 @@ static int send_interrupt(uint32_t tid)
 	int rc = claim_signal();
 
 	if (rc == 0)
-		rc = fib_bsd_signal_thread(tid, INTERRUPT);
+		rc = fib_os_thread_signal(tid, INTERRUPT);
 	errno = saved;
 	return rc;
 }

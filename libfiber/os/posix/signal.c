@@ -2,8 +2,9 @@
 /*
  * signal.c - report memory faults on the alternate signal stack
  *
- * As in os/linux/signal.c. Differences: an access to a page without access raises SIGBUS or SIGSEGV, and
- * the codes of signals that were sent are positive.
+ * The handler writes its report and then steps aside. A previous handler is called directly. For
+ * the default action the handler restores it and returns. The instruction then faults again, and
+ * the core shows the frames of the faulting code.
  */
 #include "os/os.h"
 
@@ -16,34 +17,36 @@
 
 #include "base/atomic.h"
 #include "base/compiler.h"
+#include "os/signals.h"
+
+#ifndef MAP_NORESERVE
+#define MAP_NORESERVE 0
+#endif
 
 static void (*fault_report)(uint64_t address, void *ucontext);
 static struct sigaction previous_segv, previous_bus;
-
-/* A signal that was sent has the sender's data where the address would be. */
-static bool was_sent(const siginfo_t *info)
-{
-	return info->si_code <= 0 || info->si_code >= SI_USER;
-}
 
 static void on_fault(int number, siginfo_t *info, void *context)
 {
 	const struct sigaction *previous = number == SIGBUS ? &previous_bus : &previous_segv;
 	int saved = errno;
 
-	if (!was_sent(info))
+	/* A signal that was sent has the sender's data where the address would be. */
+	if (!fib_os_signal_sent(info))
 		fault_report((uint64_t)(uintptr_t)info->si_addr, context);
 	if (previous->sa_flags & SA_SIGINFO) {
 		previous->sa_sigaction(number, info, context);
 	} else if (previous->sa_handler != SIG_DFL && previous->sa_handler != SIG_IGN) {
 		previous->sa_handler(number);
 	} else {
-		/* An ignored fault would repeat for ever. */
+		/*
+		 * An ignored fault would repeat for ever; the kernel also uses the default action.
+		 */
 		struct sigaction fallback = {.sa_handler = SIG_DFL};
 
 		sigaction(number, &fallback, NULL);
 		/* A signal that was sent does not repeat by itself. */
-		if (was_sent(info))
+		if (fib_os_signal_sent(info))
 			raise(number);
 	}
 	errno = saved;
@@ -65,14 +68,12 @@ int fib_os_fault_handler(void (*report)(uint64_t address, void *ucontext))
 	return 0;
 }
 
-#define ALTSTACK_SIZE ((size_t)(SIGSTKSZ > 65536 ? SIGSTKSZ : 65536))
-
 int fib_os_altstack_enter(void **ret)
 {
-	stack_t stack = {.ss_size = ALTSTACK_SIZE};
+	stack_t stack = {.ss_size = fib_os_altstack_size()};
 
-	stack.ss_sp =
-		mmap(NULL, stack.ss_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0);
+	stack.ss_sp = mmap(NULL, stack.ss_size, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (stack.ss_sp == MAP_FAILED)
 		return -errno;
 	if (sigaltstack(&stack, NULL) < 0) {
@@ -88,10 +89,10 @@ int fib_os_altstack_enter(void **ret)
 void fib_os_altstack_leave(void *stack)
 {
 	/* macOS checks the size of a stack that is not used any more, too. */
-	stack_t off = {.ss_flags = SS_DISABLE, .ss_size = ALTSTACK_SIZE};
+	stack_t off = {.ss_flags = SS_DISABLE, .ss_size = fib_os_altstack_size()};
 
 	sigaltstack(&off, NULL);
-	munmap(stack, ALTSTACK_SIZE);
+	munmap(stack, fib_os_altstack_size());
 }
 
 uint64_t fib_os_altstack_top(uint64_t sp)

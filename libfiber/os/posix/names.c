@@ -2,8 +2,11 @@
 /*
  * names.c - look up names, with negative errno results
  *
- * As in os/linux/names.c. FreeBSD has neither ENODATA nor an error of getaddrinfo(3) for it: a name
- * without an address is -ENOENT there.
+ * getaddrinfo(3) has its own errors, small negative numbers that would be confused with a negative
+ * errno. Each is mapped to a distinct errno of similar meaning, so nothing is lost. For EAI_SYSTEM
+ * the result is the system's errno. The exception is a timeout of the system: it is not the
+ * caller's deadline, and is reported as no answer for now. FreeBSD has neither ENODATA nor an error
+ * of getaddrinfo(3) for it: a name without an address is -ENOENT there.
  */
 #include "os/names.h"
 
@@ -46,12 +49,18 @@ static int error_of(int code)
 	case EAI_SERVICE:
 		return -EPROTONOSUPPORT;
 	case EAI_BADFLAGS:
+#ifdef EAI_BADHINTS
 	case EAI_BADHINTS:
+#endif
 		return -EINVAL;
 	case EAI_MEMORY:
 		return -ENOMEM;
 	case EAI_OVERFLOW:
 		return -EOVERFLOW;
+#ifdef EAI_IDN_ENCODE
+	case EAI_IDN_ENCODE:
+		return -EILSEQ;
+#endif
 	default:
 		return -EPROTO;
 	}
