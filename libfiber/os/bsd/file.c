@@ -29,8 +29,11 @@ static ssize_t result(ssize_t n)
 	return n < 0 ? -errno : n;
 }
 
-/* How to use a descriptor that is no socket. 0: the call does not block. */
-static int how(int fd)
+/*
+ * How to use a descriptor that is no socket. 0: the call does not block. wrong: the open mode with
+ * which the call fails.
+ */
+static int how(int fd, int wrong)
 {
 	const int flags = fcntl(fd, F_GETFL);
 	struct stat st;
@@ -39,19 +42,21 @@ static int how(int fd)
 		return -errno;
 	if (S_ISREG(st.st_mode) || S_ISBLK(st.st_mode))
 		return FIB_OS_SLOW;
+	if ((flags & O_ACCMODE) == wrong)
+		return -EBADF;
 	return flags & O_NONBLOCK ? 0 : FIB_OS_UNSURE;
 }
 
 static ssize_t read_file(int fd, const struct iovec *v, int count)
 {
-	const int rc = how(fd);
+	const int rc = how(fd, O_WRONLY);
 
 	return rc == 0 ? result(readv(fd, v, count)) : rc;
 }
 
 static ssize_t write_file(int fd, const struct iovec *v, int count)
 {
-	const int rc = how(fd);
+	const int rc = how(fd, O_RDONLY);
 
 	return rc == 0 ? result(fib_os_quiet_writev(fd, v, count, 0)) : rc;
 }

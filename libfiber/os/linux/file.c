@@ -40,13 +40,6 @@ static ssize_t result(ssize_t n)
 	return n < 0 ? -errno : n;
 }
 
-static bool nonblocking(int fd)
-{
-	int flags = fcntl(fd, F_GETFL);
-
-	return flags >= 0 && (flags & O_NONBLOCK);
-}
-
 static bool on_disk(int fd)
 {
 	struct stat st;
@@ -54,28 +47,44 @@ static bool on_disk(int fd)
 	return fstat(fd, &st) == 0 && (S_ISREG(st.st_mode) || S_ISBLK(st.st_mode));
 }
 
-/* How to do a call that RWF_NOWAIT has refused, with errno. DIRECT: the descriptor is non-blocking. */
-static ssize_t refused(int fd)
+/*
+ * How to do a call without RWF_NOWAIT on what is no file on a disk. DIRECT: the descriptor is
+ * non-blocking. wrong: the open mode with which the call fails. poll(2) would not report that: the
+ * writing end of a pipe never has anything to read.
+ */
+static ssize_t without_nowait(int fd, int wrong)
+{
+	const int flags = fcntl(fd, F_GETFL);
+
+	if (flags < 0)
+		return FIB_OS_UNSURE;
+	if ((flags & O_ACCMODE) == wrong)
+		return -EBADF;
+	return flags & O_NONBLOCK ? DIRECT : FIB_OS_UNSURE;
+}
+
+/* How to do a call that has failed with RWF_NOWAIT and errno, or that a sandbox forbids. */
+static ssize_t refused(int fd, int wrong)
 {
 	const int error = errno;
 
-	if (error != EOPNOTSUPP && error != EAGAIN)
+	if (error != EOPNOTSUPP && error != EAGAIN && !fib_os_is_refusal(-error))
 		return -error;
 	if (on_disk(fd))
 		return FIB_OS_SLOW;
 	if (error == EAGAIN)
 		return -EAGAIN;
-	return nonblocking(fd) ? DIRECT : FIB_OS_UNSURE;
+	return without_nowait(fd, wrong);
 }
 
 /* RWF_NOWAIT has returned n. Returns the result of the call, or how to do it. */
-static ssize_t after_nowait(int fd, ssize_t n, bool *plain)
+static ssize_t after_nowait(int fd, ssize_t n, int wrong, bool *plain)
 {
 	const bool trusted = *plain;
 
 	*plain = n >= 0 || errno == EAGAIN;
 	if (n < 0)
-		n = trusted && *plain ? -EAGAIN : refused(fd);
+		n = trusted && *plain ? -EAGAIN : refused(fd, wrong);
 	if (n == FIB_OS_SLOW)
 		*plain = false;
 	return n;
@@ -85,7 +94,7 @@ static ssize_t read_file(int fd, const struct iovec *v, int count, bool *plain)
 {
 	ssize_t n = preadv2(fd, v, count, -1, RWF_NOWAIT);
 
-	n = after_nowait(fd, n, plain);
+	n = after_nowait(fd, n, O_WRONLY, plain);
 	return n == DIRECT ? result(readv(fd, v, count)) : n;
 }
 
@@ -93,7 +102,7 @@ static ssize_t write_file(int fd, const struct iovec *v, int count, bool *plain)
 {
 	ssize_t n = fib_os_quiet_writev(fd, v, count, RWF_NOWAIT);
 
-	n = after_nowait(fd, n, plain);
+	n = after_nowait(fd, n, O_RDONLY, plain);
 	return n == DIRECT ? result(fib_os_quiet_writev(fd, v, count, 0)) : n;
 }
 

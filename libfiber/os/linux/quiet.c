@@ -22,6 +22,7 @@
 
 #include "base/atomic.h"
 #include "base/compiler.h"
+#include "os/os.h"
 
 #ifndef RWF_NOSIGNAL
 #define RWF_NOSIGNAL 0x00000100
@@ -78,7 +79,7 @@ fib_noinline ssize_t fib_os_quiet_writev(int fd, const struct iovec *v, int coun
 
 	if (!fib_load(&unknown)) {
 		n = pwritev2(fd, v, count, -1, flags | RWF_NOSIGNAL);
-		if (n >= 0 || (errno != EOPNOTSUPP && errno != ENOSYS))
+		if (n >= 0 || (errno != EOPNOTSUPP && !fib_os_is_refusal(-errno)))
 			return n;
 	}
 	n = writev_hushed(fd, v, count, flags);
