@@ -4,8 +4,8 @@
  *
  * Every CPU runs a carrier that computes, so the service thread takes its time from a fiber. The
  * share is measured in the kernel's CPU time, independent of the machine's speed. The thread's
- * ticks without requests are measured first. What a sanitizer adds to an answer is not charged
- * (service/cpu_budget.c), so the share is no bound there.
+ * ticks without requests are measured first. A client first gets what was saved up, and what a
+ * sanitizer adds to that is not charged (service/cpu_budget.c), so the measurement takes longer there.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,7 +32,7 @@
 
 #define THREADS	 "/proc/self/task"
 #define WAITING	 (*harness_sanitizer() ? 200u : 2000u) /* a request takes longer there */
-#define TIME	 INT64_C(1500000000)
+#define TIME	 (*harness_sanitizer() ? INT64_C(8000000000) : INT64_C(1500000000))
 #define PATIENCE INT64_C(30000000000) /* ns; on slow builds a pause is long */
 #define ALONE	 INT64_C(500000000)
 #define MOST \
@@ -205,8 +205,7 @@ static void test_observer_without_end_takes_only_its_share(void **state)
 	assert_true(answers > 0);
 	print_message("# %u lists, %" PRId64 " us of %" PRId64 " ms, %" PRId64 " us for ticks\n",
 		      answers, spent / 1000, asked_for / 1000000, ticks / 1000);
-	if (!*harness_sanitizer())
-		assert_true(spent - ticks < asked_for / MOST);
+	assert_true(spent - ticks < asked_for / MOST);
 }
 
 static void test_observer_that_asks_for_much_keeps_nobody_waiting(void **state)
