@@ -13,23 +13,22 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "os/os.h"
+#include "tests/harness/child.h"
 #include "tests/harness/forbid.h"
 #include "tests/harness/watchdog.h"
 
 /* What the child has found, in its exit status. */
 enum { AS_EXPECTED, FORBIDS_NOTHING, WRONG };
 
+/* The harness reports what a child writes to stderr. */
 static int failed(const char *what, long got)
 {
-	printf("# %s: %ld\n", what, got);
-	fflush(stdout);
+	fprintf(stderr, "%s: %ld\n", what, got);
 	return WRONG;
 }
 
@@ -78,8 +77,9 @@ static int use_disk(void)
 	return n == FIB_OS_SLOW && !plain ? AS_EXPECTED : failed("read from a disk", n);
 }
 
-static int without_the_calls(unsigned error)
+static int without_the_calls(void *arg)
 {
+	const unsigned error = *(const unsigned *)arg;
 	char byte;
 	struct iovec v = {&byte, 1};
 	int rc;
@@ -97,19 +97,15 @@ static int without_the_calls(unsigned error)
 
 static void found_without_the_calls(unsigned error)
 {
-	const pid_t child = fork();
-	int status;
+	struct harness_child child;
 
-	assert_true(child >= 0);
-	if (!child)
-		_exit(without_the_calls(error));
-	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_true(WIFEXITED(status));
-	if (WEXITSTATUS(status) == FORBIDS_NOTHING) {
+	harness_child(without_the_calls, &error, 30, &child);
+	if (child.code == FORBIDS_NOTHING) {
 		print_message("# skipped: no filter can be set\n");
 		skip();
 	}
-	assert_int_equal(WEXITSTATUS(status), AS_EXPECTED);
+	assert_string_equal(child.text, "");
+	assert_int_equal(child.code, AS_EXPECTED);
 }
 
 static void test_file_of_the_wrong_mode_is_ebadf_where_the_calls_are_missing(void **state)
