@@ -13,7 +13,6 @@
 #include <netinet/tcp.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/compiler.h"
 #include "os/bsd/system.h"

@@ -11,7 +11,6 @@
 #include <sys/time.h>
 
 #include "base/compiler.h"
-#include "os/bsd/system.h"
 
 /* A join until a time that has passed. ENOTSUP: another thread is joining it. */
 fib_noinline int fib_os_thread_try_join(pthread_t thread, void **ret)

@@ -9,7 +9,6 @@
 #include <mach/mach.h>
 
 #include "base/compiler.h"
-#include "os/bsd/system.h"
 
 /*
  * No call joins without waiting, or says that a thread has exited. The answer is that it runs, also of one

@@ -109,6 +109,6 @@ fib_noinline int fib_os_open_file(const char *path, int flags, mode_t mode)
 
 fib_noinline int fib_os_close(int fd)
 {
-	/* Linux has closed the descriptor even if it returns EINTR. */
+	/* The descriptor is closed even if it returns EINTR. */
 	return close(fd) < 0 && errno != EINTR ? -errno : 0;
 }
